@@ -1,0 +1,23 @@
+//! Settings: one struct per concern, each field a flag and an environment variable.
+//! This is the only room that reads the environment (through clap).
+
+mod broker;
+mod database;
+mod gateways;
+mod http;
+mod log;
+mod outbox;
+mod payments;
+mod serve;
+mod token;
+mod value;
+
+pub use broker::BrokerConfig;
+pub use database::DatabaseConfig;
+pub use gateways::TossConfig;
+pub use http::HttpConfig;
+pub use log::{LogConfig, LogFormat};
+pub use outbox::OutboxConfig;
+pub use payments::PaymentConfig;
+pub use serve::{ServeConfig, SettingError};
+pub use token::TokenConfig;

@@ -1,0 +1,27 @@
+use std::time::Duration;
+
+use clap::Args;
+use secrecy::SecretString;
+
+use super::value::{positive_duration, secret};
+
+/// How to reach RabbitMQ.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Broker")]
+pub struct BrokerConfig {
+    /// RabbitMQ, such as amqp://user:password@host:5672/vhost, or amqps://
+    #[arg(long, env = "AMQP_URL", hide_env_values = true, value_parser = secret)]
+    pub amqp_url: SecretString,
+
+    /// Put before the names of our own exchanges and queues, so that several deployments share a virtual host
+    #[arg(long, env = "PAYDESK_AMQP_PREFIX", default_value = "")]
+    pub amqp_prefix: String,
+
+    /// How long connecting to the broker may take
+    #[arg(long, env = "PAYDESK_AMQP_CONNECT_TIMEOUT", default_value = "10s", value_parser = positive_duration)]
+    pub amqp_connect_timeout: Duration,
+
+    /// Longest wait between two attempts to reach the broker (jittered, doubling from 200 ms)
+    #[arg(long, env = "PAYDESK_AMQP_RECONNECT_CAP", default_value = "5s", value_parser = positive_duration)]
+    pub amqp_reconnect_cap: Duration,
+}

@@ -1,0 +1,23 @@
+use clap::{Args, ValueEnum};
+
+/// What is logged, and how.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Logs")]
+pub struct LogConfig {
+    /// Which lines to log, as a tracing filter: a level, or `paydesk=debug,lapin=warn`
+    #[arg(long = "log", env = "PAYDESK_LOG", default_value = "info")]
+    pub filter: String,
+
+    /// How a line looks
+    #[arg(long = "log-format", env = "PAYDESK_LOG_FORMAT", default_value = "text")]
+    pub format: LogFormat,
+}
+
+/// How a log line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines: one JSON object a line.
+    Json,
+}

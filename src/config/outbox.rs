@@ -1,0 +1,74 @@
+use std::time::Duration;
+
+use clap::Args;
+
+use super::value::{duration, positive_duration};
+use crate::types::Backoff;
+
+/// The outbox's policies (domain.md §3).
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Outbox")]
+pub struct OutboxConfig {
+    /// How often PENDING events that nobody handed over are looked for
+    #[arg(long, env = "PAYDESK_OUTBOX_PENDING_INTERVAL", default_value = "10s", value_parser = positive_duration)]
+    pub outbox_pending_interval: Duration,
+
+    /// First page of a look for PENDING events
+    #[arg(long, env = "PAYDESK_OUTBOX_PENDING_BATCH", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub outbox_pending_batch: u32,
+
+    /// How often FAILED events whose time has come are looked for
+    #[arg(long, env = "PAYDESK_OUTBOX_RETRY_INTERVAL", default_value = "30s", value_parser = positive_duration)]
+    pub outbox_retry_interval: Duration,
+
+    /// First page of a look for FAILED events
+    #[arg(long, env = "PAYDESK_OUTBOX_RETRY_BATCH", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub outbox_retry_batch: u32,
+
+    /// Failed tries after which an event is DEAD_LETTERED
+    #[arg(long, env = "PAYDESK_OUTBOX_MAX_RETRIES", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..))]
+    pub outbox_max_retries: i32,
+
+    /// The wait after an event's first failed try; it doubles with each
+    #[arg(long, env = "PAYDESK_OUTBOX_BACKOFF_BASE", default_value = "10s", value_parser = duration)]
+    pub outbox_backoff_base: Duration,
+
+    /// The longest wait between two tries
+    #[arg(long, env = "PAYDESK_OUTBOX_BACKOFF_CAP", default_value = "300s", value_parser = duration)]
+    pub outbox_backoff_cap: Duration,
+
+    /// How often events stuck in PROCESSING are looked for
+    #[arg(long, env = "PAYDESK_OUTBOX_RECOVERY_INTERVAL", default_value = "10m", value_parser = positive_duration)]
+    pub outbox_recovery_interval: Duration,
+
+    /// The lease: an event PROCESSING for longer belongs to a process that died
+    #[arg(long, env = "PAYDESK_OUTBOX_STUCK_AFTER", default_value = "5m", value_parser = positive_duration)]
+    pub outbox_stuck_after: Duration,
+
+    /// How long the broker may take to confirm a batch
+    #[arg(long, env = "PAYDESK_OUTBOX_CONFIRM_TIMEOUT", default_value = "10s", value_parser = positive_duration)]
+    pub outbox_confirm_timeout: Duration,
+
+    /// Publishers that always run
+    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHERS", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub outbox_publishers: u16,
+
+    /// Publishers while the queue is full
+    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub outbox_publishers_max: u16,
+
+    /// Hand-overs that wait for a publisher; a full queue drops the hint, never the event
+    #[arg(long, env = "PAYDESK_OUTBOX_QUEUE", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    pub outbox_queue: u16,
+
+    /// Messages in flight at most, over all publishers
+    #[arg(long, env = "PAYDESK_OUTBOX_WINDOW", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
+    pub outbox_window: u16,
+}
+
+impl OutboxConfig {
+    /// The wait before each further try.
+    pub fn backoff(&self) -> Backoff {
+        Backoff { base: self.outbox_backoff_base, cap: self.outbox_backoff_cap }
+    }
+}

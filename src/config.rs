@@ -1,6 +1,8 @@
 //! Settings: one struct per concern, each field a flag and an environment variable.
 //! This is the only room that reads the environment (through clap).
 
+#![expect(clippy::doc_markdown, reason = "the fields' documentation is the text of --help")]
+
 mod broker;
 mod database;
 mod gateways;

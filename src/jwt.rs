@@ -47,7 +47,7 @@ impl Checker {
         Ok(Self { keys: Keys::Fixed(VerifyingKey::shared_secret(secret)?), rules })
     }
 
-    /// Tokens are RS256, ES256 or EdDSA, as the public key in `pem` is.
+    /// Tokens are RS256, ES256 or `EdDSA`, as the public key in `pem` is.
     pub fn public_key(pem: &[u8], rules: Rules) -> Result<Self, KeyError> {
         Ok(Self { keys: Keys::Fixed(VerifyingKey::public_pem(pem)?), rules })
     }

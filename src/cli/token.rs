@@ -1,3 +1,5 @@
+//! `paydesk token`: a signed token for development and scripts.
+
 use std::{
     io::{self, Write as _},
     time::Duration,

@@ -42,16 +42,17 @@ impl Rules {
     }
 
     fn validation(&self, algorithms: &[Algorithm]) -> Validation {
-        let mut validation = Validation::default();
-        validation.algorithms = algorithms.to_vec();
-        validation.set_required_spec_claims(&["exp", "iss", "aud"]);
-        validation.set_issuer(&[&self.issuer]);
-        validation.set_audience(&[&self.audience]);
-        validation.validate_exp = true;
-        validation.validate_nbf = true;
-        validation.validate_aud = true;
-        validation.leeway = self.leeway.as_secs();
-        validation
+        Validation {
+            required_spec_claims: ["exp", "iss", "aud"].map(str::to_owned).into(),
+            leeway: self.leeway.as_secs(),
+            validate_exp: true,
+            validate_nbf: true,
+            validate_aud: true,
+            aud: Some([self.audience.clone()].into()),
+            iss: Some([self.issuer.clone()].into()),
+            algorithms: algorithms.to_vec(),
+            ..Validation::default()
+        }
     }
 }
 

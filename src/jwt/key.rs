@@ -26,7 +26,7 @@ impl VerifyingKey {
         Ok(Self { key, algorithms: vec![Algorithm::HS256] })
     }
 
-    /// RS256, ES256 or EdDSA, by the kind of key.
+    /// RS256, ES256 or `EdDSA`, by the kind of key.
     pub(super) fn public_pem(pem: &[u8]) -> Result<Self, KeyError> {
         // jsonwebtoken would also read private keys and certificates as if they were public keys.
         let text = String::from_utf8_lossy(pem);

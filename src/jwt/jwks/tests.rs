@@ -132,8 +132,10 @@ async fn keys_that_are_not_for_signatures_are_left_out() {
     let mut encryption = rsa_key();
     encryption.common.public_key_use = Some(jsonwebtoken::jwk::PublicKeyUse::Encryption);
     let symmetric = published(Algorithm::HS256, RSA_PUBLIC, Some("shared"));
+    let mut misnamed = published(Algorithm::ES256, P256, Some("misnamed"));
+    misnamed.common.key_algorithm = Some(Algorithm::RS256.into());
     *provider.keys.lock().unwrap() = json!({ "keys": [
-        encryption, symmetric, ec_key(), 7, { "kty": "EC", "crv": "secp256k1", "kid": "odd", "x": "", "y": "" },
+        encryption, symmetric, misnamed, ec_key(), 7, { "kty": "EC", "crv": "secp256k1", "kid": "odd", "x": "", "y": "" },
     ]});
     let checker = checker(&url, policy(HOUR, HOUR));
     checker.check(&token(Algorithm::ES256, P256, Some("ec"))).await.unwrap();
@@ -188,9 +190,10 @@ async fn the_keys_survive_an_outage_of_the_provider() {
     checker.check(&good).await.unwrap();
     for outage in [json!({ "keys": [] }), json!("not a key set"), json!(null)] {
         *provider.keys.lock().unwrap() = outage;
-        let before = provider.fetches();
+        let (before, deadline) = (provider.fetches(), Instant::now() + Duration::from_secs(10));
         while provider.fetches() == before {
             checker.check(&good).await.unwrap();
+            assert!(Instant::now() < deadline, "the old set is not fetched again");
         }
         checker.check(&good).await.unwrap();
     }

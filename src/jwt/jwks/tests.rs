@@ -135,13 +135,16 @@ async fn keys_that_are_not_for_signatures_are_left_out() {
     let mut misnamed = published(Algorithm::ES256, P256, Some("misnamed"));
     misnamed.common.key_algorithm = Some(Algorithm::RS256.into());
     *provider.keys.lock().unwrap() = json!({ "keys": [
-        encryption, symmetric, misnamed, ec_key(), 7, { "kty": "EC", "crv": "secp256k1", "kid": "odd", "x": "", "y": "" },
+        encryption, symmetric, misnamed, ec_key(), 7,
+        { "kty": "EC", "crv": "secp256k1", "kid": "odd", "x": "", "y": "" },
     ]});
     let checker = checker(&url, policy(HOUR, HOUR));
     checker.check(&token(Algorithm::ES256, P256, Some("ec"))).await.unwrap();
-    for unusable in
-        [token(Algorithm::RS256, RSA, Some("rsa")), token(Algorithm::HS256, RSA_PUBLIC, Some("shared"))]
-    {
+    for unusable in [
+        token(Algorithm::RS256, RSA, Some("rsa")),
+        token(Algorithm::HS256, RSA_PUBLIC, Some("shared")),
+        token(Algorithm::ES256, P256, Some("misnamed")),
+    ] {
         assert_eq!(checker.check(&unusable).await.unwrap_err(), TokenError::UnknownKey);
     }
 }

@@ -6,4 +6,5 @@ pub mod auth;
 pub mod config;
 pub mod httpclient;
 pub mod jwt;
+pub mod telemetry;
 pub mod types;

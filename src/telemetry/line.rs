@@ -43,7 +43,7 @@ where
             ("timestamp", Value::from(time)),
             ("level", Value::from(metadata.level().as_str())),
             ("target", target),
-            ("message", fields.0.remove("message").unwrap_or_default()),
+            ("message", fields.0.remove("message").unwrap_or_else(|| Value::from(""))),
         ];
         write_object(&mut writer, &head, fields.0)
     }

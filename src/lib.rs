@@ -1,6 +1,7 @@
 //! Paydesk: the payments operations backend.
 //!
-//! Every import goes down this list, never up; `tests/it/layering.rs` checks it.
+//! Imports go one way: a room may use what stands *below* it in the list of `tests/it/layering.rs`, never what
+//! stands above.
 
 pub mod audit;
 pub mod auth;
@@ -9,6 +10,7 @@ pub mod config;
 pub mod db;
 pub mod failures;
 pub mod httpclient;
+pub mod jwt;
 pub mod outbox;
 pub mod telemetry;
 pub mod types;

@@ -3,6 +3,7 @@
 //! Imports go one way: a room may use what stands *below* it in the list of `tests/it/layering.rs`, never what
 //! stands above.
 
+pub mod app;
 pub mod audit;
 pub mod auth;
 pub mod broker;

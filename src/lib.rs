@@ -5,4 +5,5 @@
 pub mod auth;
 pub mod config;
 pub mod httpclient;
+pub mod simulator;
 pub mod types;

@@ -4,6 +4,7 @@
 
 pub mod auth;
 pub mod config;
+pub mod gateways;
 pub mod httpclient;
 pub mod simulator;
 pub mod types;

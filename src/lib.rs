@@ -4,5 +4,8 @@
 
 pub mod auth;
 pub mod config;
+pub mod db;
+pub mod graphql;
+pub mod http;
 pub mod httpclient;
 pub mod types;

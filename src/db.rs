@@ -1,0 +1,3 @@
+//! The database: what every context's store shares.
+
+pub mod page;

@@ -27,7 +27,7 @@ use super::{
     rate::{RateLimit, RateLimiter},
     request::{self, Body, Incoming},
 };
-use crate::auth::Principal;
+use crate::{auth::Principal, telemetry::record};
 
 /// How the API behaves.
 #[derive(Debug, Clone, Copy)]
@@ -168,13 +168,14 @@ impl Api {
             }
             Ok(Admitted { request, checked }) => {
                 let responses = AssertUnwindSafe(self.0.executor.stream(request)).catch_unwind();
-                let mut from = started;
+                let running = (checked.kind == OperationType::Subscription).then(record::subscription);
                 let events = responses.map(move |response| {
+                    let _until_the_stream_is_dropped = &running;
                     let rendered = match response {
                         Ok(response) => rendering.response(response),
                         Err(_panic) => rendering.refusal(ApiError::internal("a resolver panicked")),
                     };
-                    observe(Some(&checked), &rendered, std::mem::replace(&mut from, Instant::now()));
+                    observe(Some(&checked), &rendered, started);
                     rendered
                 });
                 events.flat_map(|rendered| stream::iter(into_event(rendered))).boxed()
@@ -244,18 +245,19 @@ fn syntax(error: &async_graphql::parser::Error) -> ApiError {
 }
 
 fn observe(checked: Option<&Checked>, rendered: &Rendered, started: Instant) {
-    let kind = match checked.map(|checked| checked.kind) {
+    let operation = match checked.map(|checked| checked.kind) {
         Some(OperationType::Query) => "query",
         Some(OperationType::Mutation) => "mutation",
+        // How long one lasts says nothing; it is counted while it runs.
         Some(OperationType::Subscription) => "subscription",
         None => "refused",
     };
-    let field = checked.map_or_else(|| "none".to_owned(), |checked| checked.label.clone());
-    let code = rendered.code.map_or("OK", Code::as_str);
-    metrics::counter!("paydesk_graphql_operations_total", "kind" => kind, "field" => field.clone(), "code" => code)
-        .increment(1);
-    if kind != "subscription" {
-        metrics::histogram!("paydesk_graphql_operation_seconds", "kind" => kind, "field" => field)
-            .record(started.elapsed());
+    if let Some(code) = rendered.code {
+        record::graphql_error(code.as_str());
+    }
+    let field = checked.map_or("none", |checked| checked.label.as_str());
+    let outcome = if rendered.code.is_some() { "error" } else { "ok" };
+    if operation != "subscription" {
+        record::graphql_request(operation, field, outcome, started.elapsed());
     }
 }

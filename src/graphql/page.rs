@@ -3,7 +3,9 @@
 mod connection;
 mod cursor;
 
-pub use connection::{Connection, Count, CountPrecision, Counter, Edge, Node, PageInfo};
+pub use connection::{
+    COUNT_CAP, Connection, Count, CountPrecision, Counted, Counter, Edge, Node, PageInfo,
+};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 
 use super::error::ApiError;

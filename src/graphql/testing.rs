@@ -12,13 +12,13 @@ use super::{
     api::{Api, ApiOptions, Caller},
     error::ApiError,
     guard,
-    page::{Connection, Node, PageArgs},
+    page::{Connection, Counted, Node, PageArgs},
     rate::RateLimit,
     scalars::{DateTime, Long},
 };
 use crate::{
     auth::{Principal, Role},
-    db::page::{Counted, Keyset, PageRows},
+    db::page::{Keyset, PageRows},
     types::{Instant, clock},
 };
 
@@ -111,7 +111,7 @@ impl Query {
         let seen = self.0.clone();
         let counter = move || {
             seen.counted.fetch_add(1, Ordering::SeqCst);
-            async move { Ok(Counted::bounded(12_345, at)) }.boxed()
+            async move { Ok(Counted { value: 10_001, as_of: at }) }.boxed()
         };
         Ok(Connection::new(page, |row| row, Box::new(counter)))
     }

@@ -5,12 +5,25 @@ use futures_util::future::BoxFuture;
 
 use super::cursor;
 use crate::{
-    db::page::{Counted, Keyset, PageRows},
+    db::page::{Keyset, PageRows},
     graphql::{
         error::ApiError,
         scalars::{DateTime, Long},
     },
+    types::Instant,
 };
+
+/// Up to here a count is exact; counting further would read without end.
+pub const COUNT_CAP: i64 = 10_000;
+
+/// How many rows match, counted over at most [`COUNT_CAP`] + 1 of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// The number as the store counted it.
+    pub value: i64,
+    /// When.
+    pub as_of: Instant,
+}
 
 /// An object that is listed in connections.
 pub trait Node: OutputType {
@@ -128,12 +141,12 @@ pub struct Count(pub Counted);
 impl Count {
     /// The number.
     async fn value(&self) -> Result<Long, ApiError> {
-        Long::new(self.0.value).ok_or_else(|| ApiError::internal("a count beyond Long"))
+        Long::new(self.0.value.min(COUNT_CAP)).ok_or_else(|| ApiError::internal("a negative count"))
     }
 
     /// Whether it is the number itself or a lower bound.
     async fn precision(&self) -> CountPrecision {
-        if self.0.exact { CountPrecision::Exact } else { CountPrecision::AtLeast }
+        if self.0.value <= COUNT_CAP { CountPrecision::Exact } else { CountPrecision::AtLeast }
     }
 
     /// When it was counted.

@@ -2,6 +2,8 @@
 
 mod answer;
 mod api;
+#[cfg(test)]
+mod api_tests;
 mod error;
 pub mod guard;
 mod limits;
@@ -9,8 +11,6 @@ pub mod page;
 mod rate;
 mod request;
 pub mod scalars;
-#[cfg(test)]
-mod api_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 

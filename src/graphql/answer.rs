@@ -196,7 +196,9 @@ mod tests {
     }
 
     fn at_field(error: async_graphql::Error) -> ServerError {
-        error.into_server_error(Pos { line: 1, column: 1 }).with_path(vec![PathSegment::Field("a".to_owned())])
+        error
+            .into_server_error(Pos { line: 1, column: 1 })
+            .with_path(vec![PathSegment::Field("a".to_owned())])
     }
 
     #[test]
@@ -225,10 +227,15 @@ mod tests {
 
     #[test]
     fn validation_names_only_what_the_caller_wrote() {
-        let unknown = ServerError::new(r#"Unknown field "paymnt" on type "Query". Did you mean "payment"?"#, None);
-        let value = ServerError::new(r#"Invalid value for argument "input.amount", expected type "Long""#, None);
+        let unknown =
+            ServerError::new(r#"Unknown field "paymnt" on type "Query". Did you mean "payment"?"#, None);
+        let value =
+            ServerError::new(r#"Invalid value for argument "input.amount", expected type "Long""#, None);
         let closed = json(vec![unknown.clone(), value.clone()], false);
-        assert!(!closed.contains("Query") && !closed.contains("Did you mean") && !closed.contains("Long"), "{closed}");
+        assert!(
+            !closed.contains("Query") && !closed.contains("Did you mean") && !closed.contains("Long"),
+            "{closed}"
+        );
         assert!(closed.contains(r#""field":["input","amount"]"#), "{closed}");
         assert!(!closed.contains("\"data\""), "{closed}");
         assert!(json(vec![unknown], true).contains("Did you mean"));

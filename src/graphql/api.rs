@@ -3,11 +3,7 @@
 //! Every query passes here, whichever way it came: its share of the rate, its text, its document, and only
 //! then the schema. Nothing else can reach the schema.
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::Arc,
-    time::Instant,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use async_graphql::{
     Data, ObjectType, Request, Response, Schema, SchemaBuilder, SubscriptionType,
@@ -144,7 +140,9 @@ impl Api {
                 let json = self.rendering(caller).refusal(error).json;
                 Answer { status: 400, body: json.into() }
             }
-            Ok(Body::Single(incoming)) => Answer { status: 200, body: self.run(incoming, caller).await.into() },
+            Ok(Body::Single(incoming)) => {
+                Answer { status: 200, body: self.run(incoming, caller).await.into() }
+            }
             Ok(Body::Batch(batch)) => {
                 let mut answers = Vec::with_capacity(batch.len());
                 for incoming in batch {
@@ -159,7 +157,8 @@ impl Api {
     pub fn open(&self, payload: &str, caller: &Caller) -> BoxStream<'static, Event> {
         let started = Instant::now();
         let rendering = self.rendering(caller);
-        let admitted = request::read_one(payload.as_bytes()).and_then(|incoming| self.admit(incoming, caller));
+        let admitted =
+            request::read_one(payload.as_bytes()).and_then(|incoming| self.admit(incoming, caller));
         match admitted {
             Err(error) => {
                 let rendered = rendering.refusal(error);

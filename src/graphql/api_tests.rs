@@ -74,7 +74,13 @@ async fn a_wrong_value_is_named_by_its_argument() {
 
 #[tokio::test]
 async fn nothing_is_told_of_the_schema() {
-    for text in ["{ viewr }", "mutation { sett }", "{ items(frst: 1) { nodes { id } } }", "{ items }", "{ viewer { x } }"] {
+    for text in [
+        "{ viewr }",
+        "mutation { sett }",
+        "{ items(frst: 1) { nodes { id } } }",
+        "{ items }",
+        "{ viewer { x } }",
+    ] {
         let answer = query(text, &[Admin]).await;
         assert_eq!(code(&answer), "BAD_USER_INPUT", "{answer}");
         let told = answer.to_string();
@@ -82,7 +88,11 @@ async fn nothing_is_told_of_the_schema() {
             assert!(!told.contains(leak), "{told}");
         }
     }
-    for text in ["{ __schema { types { name } } }", "{ __type(name: \"Query\") { name } }", "{ viewer __schema { types { name } } }"] {
+    for text in [
+        "{ __schema { types { name } } }",
+        "{ __type(name: \"Query\") { name } }",
+        "{ viewer __schema { types { name } } }",
+    ] {
         assert_eq!(code(&query(text, &[Admin]).await), "BAD_USER_INPUT");
     }
     assert_eq!(query("{ __typename }", &[Admin]).await["data"]["__typename"], "Query");

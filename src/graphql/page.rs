@@ -3,9 +3,7 @@
 mod connection;
 mod cursor;
 
-pub use connection::{
-    COUNT_CAP, Connection, Count, CountPrecision, Counted, Counter, Edge, Node, PageInfo,
-};
+pub use connection::{COUNT_CAP, Connection, Count, CountPrecision, Counted, Counter, Edge, Node, PageInfo};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 
 use super::error::ApiError;
@@ -82,7 +80,10 @@ mod tests {
     #[test]
     fn each_wrong_argument_is_named() {
         for bad in [0, -1, 101, 1_000_000, i32::MIN] {
-            assert_eq!(field(&PageArgs { first: Some(bad), ..PageArgs::default() }).as_deref(), Some("first"));
+            assert_eq!(
+                field(&PageArgs { first: Some(bad), ..PageArgs::default() }).as_deref(),
+                Some("first")
+            );
             assert_eq!(field(&PageArgs { last: Some(bad), ..PageArgs::default() }).as_deref(), Some("last"));
         }
         let both = PageArgs { first: Some(1), last: Some(1), ..PageArgs::default() };

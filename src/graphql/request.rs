@@ -96,12 +96,25 @@ mod tests {
         let body = br#" {"query":"{a}","operationName":"","variables":null,"extensions":{"x":1}}"#;
         let Ok(Body::Single(incoming)) = read(body) else { panic!("one query") };
         assert_eq!((incoming.query(), incoming.operation_name()), ("{a}", None));
-        assert!(matches!(read(br#"[{"query":"{a}"},{"query":"{b}"}]"#), Ok(Body::Batch(all)) if all.len() == 2));
+        assert!(
+            matches!(read(br#"[{"query":"{a}"},{"query":"{b}"}]"#), Ok(Body::Batch(all)) if all.len() == 2)
+        );
     }
 
     #[test]
     fn refuses_the_rest_without_repeating_it() {
-        for bad in ["", "{", "null", "5", "\"{a}\"", "[]", "[1]", "{}", r#"{"query":5}"#, r#"{"query":"{a}","variables":[4000000000000002]}"#] {
+        for bad in [
+            "",
+            "{",
+            "null",
+            "5",
+            "\"{a}\"",
+            "[]",
+            "[1]",
+            "{}",
+            r#"{"query":5}"#,
+            r#"{"query":"{a}","variables":[4000000000000002]}"#,
+        ] {
             assert!(!refusal(bad).contains("4000000000000002"), "{bad}");
         }
         let entry = r#"{"query":"{a}"}"#;
@@ -111,7 +124,8 @@ mod tests {
 
     #[test]
     fn deeply_nested_variables_are_refused() {
-        let deep = format!(r#"{{"query":"{{a}}","variables":{{"v":{}{}}}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+        let deep =
+            format!(r#"{{"query":"{{a}}","variables":{{"v":{}{}}}}}"#, "[".repeat(5_000), "]".repeat(5_000));
         refusal(&deep);
         refusal(&format!("[{deep}]"));
         refusal(&"[".repeat(500_000));

@@ -150,7 +150,9 @@ mod tests {
         let read = |text: &str| Long::parse(serde_json::from_str(text).unwrap()).ok().map(Long::get);
         assert_eq!(read("9007199254740991"), Some(MAX_LONG));
         assert_eq!(read("-9007199254740991"), Some(-MAX_LONG));
-        for bad in ["9007199254740992", "-9007199254740992", "1.5", "1e3", "\"1\"", "true", "18446744073709551615"] {
+        for bad in
+            ["9007199254740992", "-9007199254740992", "1.5", "1e3", "\"1\"", "true", "18446744073709551615"]
+        {
             assert_eq!(read(bad), None, "{bad}");
         }
         assert_eq!(Long::new(MAX_LONG + 1), None);

@@ -186,8 +186,7 @@ impl Events {
 pub(crate) fn api(introspection: bool, rate: u32) -> (Api, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let schema = Schema::build(Query(seen.clone()), Mutation(seen.clone()), Events(seen.clone()));
-    let options =
-        ApiOptions { introspection, rate_limit: RateLimit { operator: rate, service: rate } };
+    let options = ApiOptions { introspection, rate_limit: RateLimit { operator: rate, service: rate } };
     let prepared = seen.clone();
     let prepare = move |data: &mut Data| {
         data.insert(Loader(prepared.loaders.fetch_add(1, Ordering::SeqCst)));

@@ -47,7 +47,8 @@ pub fn check(
     let mut unused: Vec<&str> = document.fragments.keys().map(|name| name.as_str()).collect();
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
-        let mut walk = Walk { document, operation, variables, shape, introspection, fragments: HashMap::new() };
+        let mut walk =
+            Walk { document, operation, variables, shape, introspection, fragments: HashMap::new() };
         let figures = walk.operation()?;
         if std::ptr::eq(operation, selected) {
             figures.check_selected(selected.ty)?;
@@ -228,12 +229,7 @@ impl<'a> Walk<'a> {
         Ok(figures)
     }
 
-    fn field(
-        &mut self,
-        field: &'a Field,
-        parent: Option<&'a str>,
-        level: u64,
-    ) -> Result<Figures, ApiError> {
+    fn field(&mut self, field: &'a Field, parent: Option<&'a str>, level: u64) -> Result<Figures, ApiError> {
         let name = field.name.node.as_str();
         let introspects = matches!(name, "__schema" | "__type");
         if introspects && !self.introspection {

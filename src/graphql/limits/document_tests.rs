@@ -46,8 +46,14 @@ fn aliases_are_counted_wherever_they_hide() {
 fn directives_are_counted_everywhere_too() {
     assert_eq!(code(&format!("{{ a {{ id {} }} }}", "@x ".repeat(51))), Some(Code::QueryTooComplex));
     assert_eq!(code(&format!("query {} {{ a {{ id }} }}", "@x ".repeat(51))), Some(Code::QueryTooComplex));
-    assert_eq!(code(&format!("query($v: Int {}) {{ a {{ id }} }}", "@x ".repeat(51))), Some(Code::QueryTooComplex));
-    assert_eq!(code(&format!("{{ a {{ ... {} {{ id }} }} }}", "@x ".repeat(51))), Some(Code::QueryTooComplex));
+    assert_eq!(
+        code(&format!("query($v: Int {}) {{ a {{ id }} }}", "@x ".repeat(51))),
+        Some(Code::QueryTooComplex)
+    );
+    assert_eq!(
+        code(&format!("{{ a {{ ... {} {{ id }} }} }}", "@x ".repeat(51))),
+        Some(Code::QueryTooComplex)
+    );
 }
 
 #[test]
@@ -77,7 +83,10 @@ fn a_long_chain_of_fragments_is_refused_however_it_is_entered() {
 
 #[test]
 fn fragment_cycles_are_refused() {
-    assert_eq!(code("{ a { ...f } } fragment f on A { ...g } fragment g on A { ...f }"), Some(Code::QueryTooComplex));
+    assert_eq!(
+        code("{ a { ...f } } fragment f on A { ...g } fragment g on A { ...f }"),
+        Some(Code::QueryTooComplex)
+    );
     assert_eq!(code("{ a { id } } fragment f on A { a { ...f } }"), Some(Code::QueryTooComplex));
 }
 
@@ -95,10 +104,20 @@ fn depth_counts_fields_and_leaves_room_for_introspection() {
 
 #[test]
 fn the_cost_is_the_page_times_what_is_in_it() {
-    let pages = |first: &str| format!("query($n: Int = 100) {{ as({first}) {{ nodes {{ as({first}) {{ nodes {{ id a {{ id }} }} }} }} }} }}");
+    let pages = |first: &str| {
+        format!(
+            "query($n: Int = 100) {{ as({first}) {{ nodes {{ as({first}) {{ nodes {{ id a {{ id }} }} }} }} }} }}"
+        )
+    };
     assert_eq!(code(&pages("first: 100")), None);
-    let deep = |first: &str| format!("query($n: Int = 100) {{ as({first}) {{ nodes {{ as({first}) {{ nodes {{ as({first}) {{ nodes {{ id }} }} }} }} }} }} }}");
-    for heavy in ["first: 100", "last: 100", "first: $n", "first: 9999999999", "first: 1, last: 100", "first: $other"] {
+    let deep = |first: &str| {
+        format!(
+            "query($n: Int = 100) {{ as({first}) {{ nodes {{ as({first}) {{ nodes {{ as({first}) {{ nodes {{ id }} }} }} }} }} }} }}"
+        )
+    };
+    for heavy in
+        ["first: 100", "last: 100", "first: $n", "first: 9999999999", "first: 1, last: 100", "first: $other"]
+    {
         assert_eq!(code(&deep(heavy)), Some(Code::QueryTooComplex), "{heavy}");
     }
     for light in ["first: 1", "first: -1", "first: 0"] {
@@ -112,7 +131,10 @@ fn the_cost_is_the_page_times_what_is_in_it() {
 fn mutations_in_one_request_are_bounded() {
     let fields = |count: usize| (0..count).map(|n| format!("m{n}: set {{ id }} ")).collect::<String>();
     assert_eq!(code(&format!("mutation {{ {} }}", fields(10))), None);
-    assert_eq!(code(&format!("mutation {{ ...m }} fragment m on Mutation {{ {} }}", fields(11))), Some(Code::QueryTooComplex));
+    assert_eq!(
+        code(&format!("mutation {{ ...m }} fragment m on Mutation {{ {} }}", fields(11))),
+        Some(Code::QueryTooComplex)
+    );
 }
 
 #[test]

@@ -55,7 +55,9 @@ impl Scanner<'_> {
 
     fn open(&mut self, closing: u8) -> Result<(), ApiError> {
         if self.open.len() >= MAX_NESTING {
-            return Err(ApiError::too_complex(format!("The query nests deeper than {MAX_NESTING} brackets.")));
+            return Err(ApiError::too_complex(format!(
+                "The query nests deeper than {MAX_NESTING} brackets."
+            )));
         }
         self.open.push(closing);
         self.token(1)
@@ -81,11 +83,8 @@ impl Scanner<'_> {
     }
 
     fn string(&mut self) -> Result<(), ApiError> {
-        let length = if self.rest.starts_with(b"\"\"\"") {
-            block_string(self.rest)
-        } else {
-            plain_string(self.rest)
-        };
+        let length =
+            if self.rest.starts_with(b"\"\"\"") { block_string(self.rest) } else { plain_string(self.rest) };
         self.token(length.ok_or_else(|| ApiError::bad_request("The query has a string without an end."))?)
     }
 }
@@ -184,7 +183,10 @@ mod tests {
     fn length_and_tokens_are_bounded() {
         assert_eq!(code(&" ".repeat(MAX_QUERY_BYTES + 1)), Some(Code::QueryTooComplex));
         assert_eq!(code(&"@a ".repeat(10_000)), Some(Code::QueryTooComplex));
-        assert_eq!(code("query A($a: [Int!] = [1]) { a(x: $a, y: -1.5e3) @include(if: true) { ...f } }"), None);
+        assert_eq!(
+            code("query A($a: [Int!] = [1]) { a(x: $a, y: -1.5e3) @include(if: true) { ...f } }"),
+            None
+        );
     }
 
     proptest! {

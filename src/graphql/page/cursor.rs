@@ -51,7 +51,8 @@ mod tests {
     #[test]
     fn a_cursor_of_another_list_or_version_is_refused() {
         let key = Keyset { at: DateTime::from_timestamp_micros(5).unwrap(), id: 5 };
-        let refused = decode("refunds", "after", &encode("payments", key)).map_err(|error| error.field().to_vec());
+        let refused =
+            decode("refunds", "after", &encode("payments", key)).map_err(|error| error.field().to_vec());
         assert_eq!(refused, Err(vec!["after".to_owned()]));
         assert_eq!(read("payments", &URL_SAFE_NO_PAD.encode("2:payments:5:5")), None);
         assert_eq!(read("payments", &URL_SAFE_NO_PAD.encode("1:payments:5:5:5")), None);

@@ -125,7 +125,8 @@ pub struct FailedTry {
 impl RetryPolicy {
     /// Reads the settings.
     pub fn new(config: &OutboxConfig) -> Self {
-        Self { max_retries: config.outbox_max_retries, backoff: config.backoff() }
+        let backoff = Backoff { base: config.outbox_backoff_base, cap: config.outbox_backoff_cap };
+        Self { max_retries: config.outbox_max_retries, backoff }
     }
 
     /// What the next failed try leads to, for an event that failed `retry_count` times. Whatever stands in the

@@ -14,7 +14,7 @@ use crate::{
     config::OutboxConfig,
     db::{Database, DbError},
     failures::FailureKind,
-    telemetry,
+    telemetry::record,
     types::text::storable,
     workers::Tasks,
 };
@@ -177,7 +177,7 @@ impl Publisher {
         let result = channel.send(&messages, self.config.outbox_confirm_timeout).await;
         self.settle(&sendable, &result).await;
         if first.trigger == PublishTrigger::Immediate && result.end == BatchEnd::Confirmed {
-            handed.iter().for_each(|handed| telemetry::publish_latency(handed.at.elapsed()));
+            handed.iter().for_each(|handed| record::outbox_published(handed.at.elapsed()));
         }
         result.channel
     }
@@ -277,7 +277,7 @@ impl Publisher {
         let written = self.written(Mark::Published { keys, unroutable }).await;
         let outcome = if unroutable.is_some() { "PUBLISHED_UNROUTABLE" } else { "PUBLISHED" };
         if let Some(marked) = written {
-            telemetry::outbox_attempts(outcome, marked);
+            (0..marked).for_each(|_| record::outbox_attempt(outcome));
             if marked < keys.len() {
                 tracing::warn!(
                     lost = keys.len() - marked,
@@ -300,7 +300,7 @@ impl Publisher {
             return;
         }
         let won = self.written(Mark::Failed(&marks)).await.unwrap_or(marks.len());
-        marks.iter().take(won).for_each(|mark| telemetry::outbox_attempts(mark.code.as_str(), 1));
+        marks.iter().take(won).for_each(|mark| record::outbox_attempt(mark.code.as_str()));
         if won < marks.len() {
             tracing::warn!(
                 lost = marks.len() - won,

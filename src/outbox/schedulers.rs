@@ -14,7 +14,7 @@ use super::{
 use crate::{
     db::DbError,
     failures::{self, FailureKind, NewFailure},
-    telemetry,
+    telemetry::record,
     workers::{TickError, Worker},
 };
 
@@ -151,7 +151,7 @@ impl RecoveryScheduler {
         tx.commit().await?;
         if won > 0 {
             tracing::warn!(events = won, "took over events whose publisher died");
-            telemetry::outbox_attempts(ErrorCode::Stuck.as_str(), won);
+            (0..won).for_each(|_| record::outbox_attempt(ErrorCode::Stuck.as_str()));
         }
         Ok(i64::try_from(stuck.len()).unwrap_or(i64::MAX) == RECOVERY_BATCH && won > 0)
     }

@@ -27,7 +27,7 @@ pub(super) async fn run<W: Worker>(worker: Arc<W>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         let started = std::time::Instant::now();
         let outcome = worker.tick(&stop).await;
-        crate::telemetry::worker_ran(W::NAME, started.elapsed(), outcome.is_ok());
+        crate::telemetry::record::worker_run(W::NAME, started.elapsed(), outcome.is_ok());
         if let Err(error) = outcome {
             tracing::warn!(worker = W::NAME, %error, "a tick failed; the next one tries again");
         }

@@ -18,7 +18,7 @@ use futures_util::{
 
 use super::{
     answer::{Rendered, Rendering},
-    error::{ApiError, Code},
+    error::ApiError,
     limits::{self, Checked, Shape},
     rate::{RateLimit, RateLimiter},
     request::{self, Body, Incoming},

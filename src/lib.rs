@@ -12,6 +12,8 @@ pub mod config;
 pub mod db;
 pub mod failures;
 pub mod gateways;
+pub mod graphql;
+pub mod http;
 pub mod httpclient;
 pub mod idempotency;
 pub mod jwt;

@@ -80,13 +80,16 @@ fn dispatch(command: Command) -> Result<(), CommandError> {
         }
         Command::Serve(config) => in_runtime(serve::run(*config)),
         Command::Migrate(args) => in_runtime(migrate::run(args)),
-        Command::Simulate(args) => in_runtime(async { simulate::run(args).await.map_err(CommandError::failed) }),
+        Command::Simulate(args) => {
+            in_runtime(async { simulate::run(args).await.map_err(CommandError::failed) })
+        }
         Command::Demo(args) => in_runtime(async { demo::run(args).await.map_err(CommandError::failed) }),
     }
 }
 
 fn in_runtime(work: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::failed)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::failed)?;
     let outcome = runtime.block_on(work);
     // What is left after a shutdown that ran out of time is not waited for once more.
     runtime.shutdown_background();

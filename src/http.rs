@@ -14,7 +14,7 @@ mod ws;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Router,
+    Extension,
     extract::State,
     http::header,
     middleware,
@@ -29,6 +29,7 @@ use crate::{
     graphql::Api,
 };
 
+pub use axum::Router;
 pub use body::{BODY_TIMEOUT, MAX_BODY_BYTES};
 pub use health::Readiness;
 pub use server::{MAX_CONNECTIONS, serve};

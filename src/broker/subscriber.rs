@@ -1,3 +1,4 @@
+use lapin::{
     Channel, Connection,
     options::{BasicConsumeOptions, QueueBindOptions, QueueDeclareOptions},
     types::{FieldTable, ShortString},
@@ -38,8 +39,10 @@ impl Subscriber {
         let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
         self.channel.queue_declare(self.queue.clone(), options, FieldTable::default()).await?;
         let options = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
-        let consumer =
-            self.channel.basic_consume(self.queue.clone(), ShortString::from(""), options, FieldTable::default()).await?;
+        let consumer = self
+            .channel
+            .basic_consume(self.queue.clone(), ShortString::from(""), options, FieldTable::default())
+            .await?;
         consumer.set_delegate(|_delivery| async {});
         Ok(())
     }
@@ -48,7 +51,13 @@ impl Subscriber {
     pub async fn bind(&self, key: &str) -> Result<(), BrokerError> {
         let (queue, exchange) = (self.queue.clone(), self.exchange.clone());
         self.channel
-            .queue_bind(queue, exchange, ShortString::from(key), QueueBindOptions::default(), FieldTable::default())
+            .queue_bind(
+                queue,
+                exchange,
+                ShortString::from(key),
+                QueueBindOptions::default(),
+                FieldTable::default(),
+            )
             .await
             .map_err(|error| BrokerError::Refused(error.to_string()))
     }

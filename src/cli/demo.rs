@@ -53,8 +53,16 @@ pub enum DemoError {
 
 /// Cards of the simulator: most are approved, some declined, some leave the outcome unknown, some are slow.
 const CARDS: [&str; 10] = [
-    "4330000000000001", "4330000000000002", "4330000000000003", "4000000000000002", "4330000000000004",
-    "4330000000000005", "4000000000000119", "4330000000000006", "4000000000000002", "4000000000000044",
+    "4330000000000001",
+    "4330000000000002",
+    "4330000000000003",
+    "4000000000000002",
+    "4330000000000004",
+    "4330000000000005",
+    "4000000000000119",
+    "4330000000000006",
+    "4000000000000002",
+    "4000000000000044",
 ];
 /// How long the queue stays bound for declined payments, and then unbound, so that some events fail and recover.
 const BINDING_PHASE: Duration = Duration::from_secs(25);
@@ -91,7 +99,11 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
 async fn listen_at_times(subscriber: &Subscriber) {
     loop {
         for bound in [true, false] {
-            let change = if bound { subscriber.bind("payment.failed").await } else { subscriber.unbind("payment.failed").await };
+            let change = if bound {
+                subscriber.bind("payment.failed").await
+            } else {
+                subscriber.unbind("payment.failed").await
+            };
             if let Err(error) = change {
                 eprintln!("demo: the queue's binding cannot be changed: {error}");
             }

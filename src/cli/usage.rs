@@ -21,7 +21,8 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
-            let reason = std::error::Error::source(error).map(|reason| format!(": {reason}")).unwrap_or_default();
+            let reason =
+                std::error::Error::source(error).map(|reason| format!(": {reason}")).unwrap_or_default();
             for argument in named(error) {
                 eprintln!("paydesk: {} has a value that cannot be used{reason}", setting(&argument));
             }

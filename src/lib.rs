@@ -3,9 +3,11 @@
 //! Imports go one way: a room may use what stands *below* it in the list of `tests/it/layering.rs`, never what
 //! stands above.
 
+pub mod app;
 pub mod audit;
 pub mod auth;
 pub mod broker;
+pub mod cli;
 pub mod config;
 pub mod db;
 pub mod failures;
@@ -17,6 +19,7 @@ pub mod idempotency;
 pub mod jwt;
 pub mod outbox;
 pub mod payments;
+pub mod simulator;
 pub mod telemetry;
 pub mod types;
 pub mod workers;

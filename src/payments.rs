@@ -7,5 +7,5 @@ mod model;
 mod store;
 
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
-pub use list::{PaymentFilter, by_ids, count, find, list};
+pub use list::{PaymentFilter, PaymentRows, by_ids, count, find, list};
 pub use model::{GATEWAY_MISCONFIGURED, Payment, PaymentStatus};

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
+        Database, DbError, RowSource,
         page::{Keyset, PageRequest, PageRows},
         schema::payment_outbox as events,
     },
@@ -145,4 +146,16 @@ pub async fn for_aggregates(
         .select(OutboxEvent::as_select())
         .load(conn)
         .await
+}
+
+/// The events as a watcher reads them.
+pub struct OutboxRows(pub Database);
+
+impl RowSource for OutboxRows {
+    type Row = OutboxEvent;
+
+    async fn load(&self, ids: Vec<i64>) -> Result<Vec<(i64, OutboxEvent)>, DbError> {
+        let events = by_ids(&mut *self.0.read().await?, &ids).await?;
+        Ok(events.into_iter().map(|event| (event.id, event)).collect())
+    }
 }

@@ -7,10 +7,10 @@ use super::{
     Claimed, ClaimedEvent, ErrorCode, Gate, HandOver, Outbox, PublishTrigger, RetryPolicy, claim, envelope,
     handoff::HandOffQueue,
     mark::{self, ClaimKey, FailedMark, Try},
-    suspects,
+    outage, suspects,
 };
 use crate::{
-    broker::{BatchEnd, BatchResult, Broker, ConfirmChannel, OutgoingMessage, Verdict},
+    broker::{BatchEnd, BatchResult, Broker, BrokerError, ConfirmChannel, OutgoingMessage, Verdict},
     config::OutboxConfig,
     db::{Database, DbError},
     failures::FailureKind,
@@ -96,6 +96,8 @@ impl Publisher {
         tasks.spawn_supervised("outbox-publisher", move || {
             suspects::run(Arc::clone(&publisher), stop.clone())
         });
+        let (publisher, stop) = (Arc::clone(self), tasks.stopping());
+        tasks.spawn_supervised("outbox-publisher", move || outage::run(Arc::clone(&publisher), stop.clone()));
     }
 
     /// An extra publisher: works while the queue is full, rests after a minute without work.
@@ -139,6 +141,9 @@ impl Publisher {
                 Ok(open) => channel = self.publish(open, next_batch(&mut waiting, batch)).await,
                 Err(error) => {
                     tracing::debug!(%error, "no confirm channel");
+                    if matches!(error, BrokerError::TimedOut) {
+                        self.gate.close_for_probe();
+                    }
                     tokio::time::sleep(PAUSE).await;
                 }
             }

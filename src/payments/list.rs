@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::{Payment, PaymentStatus};
 use crate::{
     db::{
+        Database, DbError, RowSource,
         page::{Keyset, PageRequest, PageRows},
         schema::payment as payments,
     },
@@ -112,4 +113,16 @@ pub async fn find(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<P
 /// The payments with these ids.
 pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<Payment>> {
     payments::table.filter(payments::id.eq_any(ids)).select(Payment::as_select()).load(conn).await
+}
+
+/// The payments as a watcher reads them.
+pub struct PaymentRows(pub Database);
+
+impl RowSource for PaymentRows {
+    type Row = Payment;
+
+    async fn load(&self, ids: Vec<i64>) -> Result<Vec<(i64, Payment)>, DbError> {
+        let payments = by_ids(&mut *self.0.read().await?, &ids).await?;
+        Ok(payments.into_iter().map(|payment| (payment.id, payment)).collect())
+    }
 }

@@ -11,10 +11,8 @@ pub mod page;
 mod rate;
 mod request;
 pub mod scalars;
-mod schema;
 #[cfg(test)]
 pub(crate) mod testing;
-mod viewer;
 
 pub use answer::error_body;
 pub use api::{Answer, Api, ApiOptions, Caller, Event, RequestId};
@@ -26,4 +24,3 @@ pub use limits::{
 };
 pub use rate::RateLimit;
 pub use request::MAX_BATCH;
-pub use schema::{Services, api, sdl};

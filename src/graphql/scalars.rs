@@ -19,6 +19,11 @@ impl Long {
         (-MAX_LONG..=MAX_LONG).contains(&value).then_some(Self(value))
     }
 
+    /// The nearest one: for figures that are approximate anyway.
+    pub fn clamped(value: i64) -> Self {
+        Self(value.clamp(-MAX_LONG, MAX_LONG))
+    }
+
     /// The number.
     pub fn get(self) -> i64 {
         self.0

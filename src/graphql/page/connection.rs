@@ -136,12 +136,12 @@ pub struct PageInfo {
 #[derive(Debug, Clone, Copy)]
 pub struct Count(pub Counted);
 
-/// How many match. EXACT up to 10,000; beyond that AT_LEAST. Never slows the list: computed only if asked for.
+/// How many match. EXACT up to 10,000; beyond that `AT_LEAST`. Never slows the list: computed only if asked for.
 #[Object]
 impl Count {
     /// The number.
-    async fn value(&self) -> Result<Long, ApiError> {
-        Long::new(self.0.value.min(COUNT_CAP)).ok_or_else(|| ApiError::internal("a negative count"))
+    async fn value(&self) -> Long {
+        Long::clamped(self.0.value.min(COUNT_CAP))
     }
 
     /// Whether it is the number itself or a lower bound.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use futures_util::FutureExt;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{
@@ -24,6 +25,8 @@ use crate::{
 enum End {
     /// We close it.
     Close(Close),
+    /// The client closes it, and waits for our answer to that.
+    Left,
     /// The client has gone, or does not take what we send.
     Gone,
 }
@@ -73,8 +76,13 @@ impl Session {
         // Before the closing handshake: whatever they hold is given back at once.
         self.operations = Operations::default();
         tracing::debug!(?end, "websocket ended");
-        if let End::Close(close) = end {
-            self.close(close).await;
+        match end {
+            End::Close(Close(code, reason)) => {
+                let frame = CloseFrame { code, reason: reason.into() };
+                self.finish(Some(Message::Close(Some(frame)))).await;
+            }
+            End::Left => self.finish(None).await,
+            End::Gone => {}
         }
     }
 
@@ -86,7 +94,8 @@ impl Session {
             () = sleep_until(deadline) => self.due(due).await,
             received = self.socket.recv() => match received {
                 Some(Ok(message)) => self.receive(message).await,
-                Some(Err(_)) | None => Err(End::Gone),
+                Some(Err(_)) => Err(End::Close(INVALID)),
+                None => Err(End::Gone),
             },
             (id, outcome) = self.operations.next() => self.deliver(&id, outcome).await,
         }
@@ -106,7 +115,11 @@ impl Session {
         match due {
             Due::Init => Err(End::Close(INIT_TIMEOUT)),
             Due::Expiry => Err(End::Close(EXPIRED)),
-            Due::Dead => Err(End::Gone),
+            // What it sent may still wait to be read, since nothing is while an answer is being sent.
+            Due::Dead => match self.socket.recv().now_or_never() {
+                Some(Some(Ok(message))) => self.receive(message).await,
+                _ => Err(End::Gone),
+            },
             Due::Ping => {
                 self.ping_at = Instant::now() + self.http.sockets.ping_every;
                 self.send(Message::Ping(bytes::Bytes::new())).await
@@ -122,7 +135,7 @@ impl Session {
                 self.handle(message).await
             }
             Message::Binary(_) => Err(End::Close(INVALID)),
-            Message::Close(_) => Err(End::Gone),
+            Message::Close(_) => Err(End::Left),
             // The library answers pings itself.
             Message::Ping(_) | Message::Pong(_) => Ok(()),
         }
@@ -207,10 +220,14 @@ impl Session {
                 None => std::future::pending().await,
             }
         };
+        let started = Instant::now();
         tokio::select! {
             biased;
             sent = timeout(self.http.sockets.send_timeout, self.socket.send(message)) => match sent {
-                Ok(Ok(())) => Ok(()),
+                Ok(Ok(())) => {
+                    self.took(started);
+                    Ok(())
+                }
                 Ok(Err(_)) | Err(_) => Err(End::Gone),
             },
             () = self.http.connections.closing.cancelled() => Err(End::Close(RESTART)),
@@ -218,19 +235,32 @@ impl Session {
         }
     }
 
-    /// Sends the close frame and waits for the client's, so that the frame is read before the connection ends.
-    async fn close(mut self, Close(code, reason): Close) {
-        let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+    /// A client that had to be waited for, and then took it, is alive although it sent nothing.
+    fn took(&mut self, started: Instant) {
+        let now = Instant::now();
+        if now.duration_since(started) >= WAITED_FOR {
+            self.dead_at = now + self.http.sockets.dead_after;
+        }
+    }
+
+    /// Does our half of the closing handshake and waits for the client's, so that it reads the close before
+    /// the connection ends.
+    async fn finish(mut self, close: Option<Message>) {
         let handshake = async {
-            if self.socket.send(frame).await.is_ok() {
-                while let Some(Ok(_)) = self.socket.recv().await {}
+            if let Some(close) = close {
+                self.socket.send(close).await.ok()?;
             }
+            while let Some(Ok(_)) = self.socket.recv().await {}
+            Some(())
         };
         if timeout(self.http.sockets.close_timeout, handshake).await.is_err() {
             tracing::debug!("the client did not answer the close");
         }
     }
 }
+
+/// Longer than handing a message to the kernel takes.
+const WAITED_FOR: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {

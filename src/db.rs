@@ -18,6 +18,6 @@ pub use constraint::violated_constraint;
 pub use error::DbError;
 pub use listener::{Hint, Hints};
 pub use pool::{Database, PoolUse, PooledConnection};
-pub use statement::Statement;
+pub use statement::{Counting, Statement};
 pub use transaction::Transaction;
 pub use watch::{RowSource, Watcher, Watching};

@@ -3,7 +3,7 @@ use diesel::{
     pg::Pg,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     result::QueryResult,
-    sql_types::{SingleValue, SqlType, Untyped},
+    sql_types::{BigInt, SingleValue, SqlType, Untyped},
 };
 
 /// A hand-written SQL statement with `$1`, `$2`, … placeholders, prepared once per connection.
@@ -66,4 +66,25 @@ impl QueryId for Statement {
 
 impl Query for Statement {
     type SqlType = Untyped;
+}
+
+/// Counts the rows of a query in the database; the query's LIMIT bounds what that costs.
+pub struct Counting<Q>(pub Q);
+
+impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for Counting<Q> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("SELECT count(*) FROM (");
+        self.0.walk_ast(out.reborrow())?;
+        out.push_sql(") counted");
+        Ok(())
+    }
+}
+
+impl<Q> QueryId for Counting<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q> Query for Counting<Q> {
+    type SqlType = BigInt;
 }

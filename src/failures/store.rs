@@ -3,14 +3,14 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{Array, BigInt, Text},
+    sql_types::{Array, BigInt, Integer, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::{Failure, FailureKind, Severity};
 use crate::{
     db::{
-        Statement,
+        Counting, Statement,
         page::{PageRequest, PageRows},
         schema::failure,
     },
@@ -108,8 +108,7 @@ pub async fn list(
 
 /// How many match, counted up to `cap + 1`.
 pub async fn count(conn: &mut AsyncPgConnection, filter: &FailureFilter, cap: i64) -> QueryResult<i64> {
-    let matching = filtered(filter).select(sql::<BigInt>("1")).limit(cap + 1).load::<i64>(conn).await?;
-    Ok(i64::try_from(matching.len()).unwrap_or(i64::MAX))
+    Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
 }
 
 /// The failures with these ids.

@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{BigInt, Bool},
+    sql_types::{Bool, Integer},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{Payment, PaymentStatus};
 use crate::{
     db::{
-        Database, DbError, RowSource,
+        Counting, Database, DbError, RowSource,
         page::{Keyset, PageRequest, PageRows},
         schema::payment as payments,
     },
@@ -101,8 +101,7 @@ pub async fn list(
 
 /// How many match, counted up to `cap + 1`.
 pub async fn count(conn: &mut AsyncPgConnection, filter: &PaymentFilter, cap: i64) -> QueryResult<i64> {
-    let matching = filtered(filter).select(sql::<BigInt>("1")).limit(cap + 1).load::<i64>(conn).await?;
-    Ok(i64::try_from(matching.len()).unwrap_or(i64::MAX))
+    Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
 }
 
 /// One payment.

@@ -19,6 +19,9 @@ use crate::config::{LogConfig, LogFormat, SettingError};
 const NOISY: [&str; 8] =
     ["lapin", "tokio_postgres", "hyper", "h2", "rustls", "reqwest", "tower", "opentelemetry"];
 
+/// Never written: it prints whole messages, bodies included, for what is a failure row of its own.
+const MUTED: &str = "lapin::returned_messages";
+
 /// Starts the log, and the traces if a collector is configured. A process has one log: a second call checks its
 /// settings and leaves the first one's log in place.
 pub fn init_logs(config: &LogConfig) -> Result<(), SettingError> {
@@ -65,8 +68,9 @@ where
         .filter(|noisy| !directives.iter().any(|directive| directive.starts_with(noisy)))
         .collect();
     let audible = move |metadata: &Metadata<'_>| {
-        *metadata.level() <= LevelFilter::WARN
-            || !quieted.iter().any(|quieted| metadata.target().starts_with(quieted))
+        let muted = metadata.target() == MUTED;
+        let loud = *metadata.level() <= LevelFilter::WARN;
+        !muted && (loud || !quieted.iter().any(|quieted| metadata.target().starts_with(quieted)))
     };
     // Our own spans stay on below the filter's level: a warning must carry its request id too.
     Ok(asked.and(filter_fn(audible)).or(filter_fn(is_own_span)))

@@ -7,4 +7,5 @@
 
 mod outbox_delivery;
 mod outbox_trouble;
+mod payments;
 mod support;

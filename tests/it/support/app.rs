@@ -1,8 +1,14 @@
 use clap::Parser;
-use paydesk::{app::App, config::ServeConfig};
+use paydesk::{
+    app::{App, Server},
+    auth::Role,
+    config::ServeConfig,
+};
 use uuid::Uuid;
 
 use super::{
+    Toss,
+    api::{Actor, token},
     block_in_thread,
     db::TestDb,
     eventually,
@@ -32,6 +38,8 @@ pub struct TestApp {
     pub db: std::sync::Arc<TestDb>,
     pub rabbit: Rabbit,
     pub prefix: String,
+    pub base: String,
+    server: std::sync::Mutex<Option<Server>>,
     owner: bool,
 }
 
@@ -42,6 +50,11 @@ impl TestAppBuilder {
         self.settings.retain(|setting| !setting.starts_with(&flag));
         self.settings.push(format!("{flag}{value}"));
         self
+    }
+
+    /// Takes payments at this provider.
+    pub fn toss(self, toss: &Toss) -> Self {
+        self.set("toss-url", toss.url()).set("toss-secret-key", "test_sk_sim0000000000000000")
     }
 
     /// Another way to the broker, such as through a proxy.
@@ -102,7 +115,10 @@ impl TestApp {
         paydesk::telemetry::init_logs(&config.log).unwrap();
         let app = App::build(config).unwrap();
         app.start();
-        let test = Self { app, db, rabbit, prefix, owner };
+        let server = app.listen().await.unwrap();
+        let base = server.addr.to_string();
+        let server = std::sync::Mutex::new(Some(server));
+        let test = Self { app, db, rabbit, prefix, base, server, owner };
         if builder.wait_for_broker {
             test.broker_is_up().await;
         }
@@ -112,6 +128,28 @@ impl TestApp {
     pub async fn broker_is_up(&self) {
         let states = self.app.broker.state();
         eventually("the broker is up", async || states.borrow().is_up().then_some(())).await;
+    }
+
+    /// Somebody with a token of these roles.
+    pub fn actor(&self, roles: &[Role]) -> Actor {
+        let subject = roles.first().map_or("nobody", |role| role.as_str()).to_lowercase();
+        Actor::new(self.base.clone(), Some(token(roles, &subject)))
+    }
+
+    pub fn admin(&self) -> Actor {
+        self.actor(&[Role::Admin])
+    }
+
+    pub fn operator(&self) -> Actor {
+        self.actor(&[Role::Operator])
+    }
+
+    pub fn service(&self) -> Actor {
+        self.actor(&[Role::Service])
+    }
+
+    pub fn anonymous(&self) -> Actor {
+        Actor::new(self.base.clone(), None)
     }
 
     /// The exchange of the payments' events, as this test has it.
@@ -146,6 +184,10 @@ impl TestApp {
 
     /// Stops as a process does, and checks that nothing was left half-done.
     pub async fn stop(&self) {
+        let server = self.server.lock().unwrap().take();
+        if let Some(server) = server {
+            assert!(server.stop().await, "requests did not end within the grace time");
+        }
         assert!(self.app.shut_down().await, "shutdown took longer than its grace time");
         assert_eq!(self.app.tasks.effects_under_way(), 0);
     }

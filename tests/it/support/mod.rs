@@ -1,12 +1,15 @@
 //! What tests stand on: an App with a database, a name prefix at the broker and ports of its own.
 
+pub mod api;
 pub mod app;
 pub mod db;
 pub mod proxy;
 pub mod rabbit;
+pub mod toss;
 pub mod wait;
 
 pub use app::TestApp;
+pub use toss::Toss;
 pub use wait::eventually;
 
 /// Runs a future to its end from a `Drop`, where no runtime may be entered.

@@ -22,4 +22,4 @@ pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
 pub use payments::PaymentConfig;
 pub use serve::{ServeConfig, SettingError};
-pub use token::TokenConfig;
+pub use token::{SigningConfig, TokenConfig};

@@ -58,14 +58,15 @@ impl HttpClient {
         self.send(self.0.get(url), headers).await
     }
 
-    /// `POST url` with a JSON body.
+    /// `POST url` with a JSON body. A body that must not stay in memory comes as [`Bytes`] whose owner wipes it.
     pub async fn post_json(
         &self,
         url: &str,
         headers: &[(&'static str, &str)],
-        body: Vec<u8>,
+        body: impl Into<Bytes>,
     ) -> Result<HttpAnswer, HttpError> {
-        self.send(self.0.post(url).header("content-type", "application/json").body(body), headers).await
+        self.send(self.0.post(url).header("content-type", "application/json").body(body.into()), headers)
+            .await
     }
 
     async fn send(

@@ -1,8 +1,21 @@
 //! Paydesk: the payments operations backend.
 //!
-//! Every import goes down this list, never up; `tests/it/layering.rs` checks it.
+//! Imports go one way: a room may use what stands *below* it in the list of `tests/it/layering.rs`, never what
+//! stands above.
 
+pub mod app;
+pub mod audit;
 pub mod auth;
+pub mod broker;
 pub mod config;
+pub mod db;
+pub mod failures;
+pub mod gateways;
 pub mod httpclient;
+pub mod idempotency;
+pub mod jwt;
+pub mod outbox;
+pub mod payments;
+pub mod telemetry;
 pub mod types;
+pub mod workers;

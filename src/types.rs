@@ -5,12 +5,14 @@ mod card;
 pub mod clock;
 mod id;
 mod money;
+mod stored_enum;
 pub mod text;
 
 pub use backoff::Backoff;
 pub use card::{Card, CardError, CardFields};
 pub use id::{IdError, parse_id};
 pub use money::{MAX_WON, Won, WonError};
+pub(crate) use stored_enum::stored_enum;
 
 /// An instant in UTC. Rows carry the database's clock.
 pub type Instant = chrono::DateTime<chrono::Utc>;

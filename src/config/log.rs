@@ -11,6 +11,10 @@ pub struct LogConfig {
     /// How a line looks
     #[arg(long = "log-format", env = "PAYDESK_LOG_FORMAT", default_value = "text")]
     pub format: LogFormat,
+
+    /// An OpenTelemetry collector for traces (OTLP over HTTP), such as http://localhost:4318; none are sent without it
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    pub otlp_endpoint: Option<String>,
 }
 
 /// How a log line looks.

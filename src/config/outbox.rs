@@ -3,7 +3,6 @@ use std::time::Duration;
 use clap::Args;
 
 use super::value::{duration, positive_duration};
-use crate::types::Backoff;
 
 /// The outbox's policies (domain.md §3).
 #[derive(Debug, Clone, Args)]
@@ -64,11 +63,4 @@ pub struct OutboxConfig {
     /// Messages in flight at most, over all publishers
     #[arg(long, env = "PAYDESK_OUTBOX_WINDOW", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     pub outbox_window: u16,
-}
-
-impl OutboxConfig {
-    /// The wait before each further try.
-    pub fn backoff(&self) -> Backoff {
-        Backoff { base: self.outbox_backoff_base, cap: self.outbox_backoff_cap }
-    }
 }

@@ -42,8 +42,8 @@ pub struct TokenConfig {
 }
 
 impl TokenConfig {
-    /// Exactly one source of keys, and a secret that is long enough.
-    pub(super) fn check(&self) -> Result<(), SettingError> {
+    /// Exactly one source of keys, a secret that is long enough, and names that can be checked against.
+    pub fn check(&self) -> Result<(), SettingError> {
         let sources = [
             self.jwt_hs256_secret.is_some(),
             self.jwt_public_key_file.is_some(),
@@ -55,11 +55,70 @@ impl TokenConfig {
                 "set exactly one of PAYDESK_JWT_HS256_SECRET, PAYDESK_JWT_PUBLIC_KEY_FILE and PAYDESK_JWT_JWKS_URL",
             ));
         }
-        match &self.jwt_hs256_secret {
-            Some(secret) if secret.expose_secret().len() < 32 => {
-                Err(SettingError::new("PAYDESK_JWT_HS256_SECRET", "it must be at least 32 bytes long"))
-            }
-            _ => Ok(()),
+        if self.jwt_leeway > MAX_LEEWAY {
+            return Err(SettingError::new("PAYDESK_JWT_LEEWAY", "it must be at most 5m"));
+        }
+        self.jwt_hs256_secret.as_ref().map_or(Ok(()), check_secret)?;
+        check_names(&self.jwt_issuer, &self.jwt_audience, &self.jwt_roles_claim)
+    }
+}
+
+/// What `paydesk token` signs with: the same secret and names that `serve` checks against.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Tokens")]
+pub struct SigningConfig {
+    /// The shared secret of at least 32 bytes to sign with (HS256)
+    #[arg(long, env = "PAYDESK_JWT_HS256_SECRET", hide_env_values = true, value_parser = secret)]
+    pub jwt_hs256_secret: SecretString,
+
+    /// The issuer (`iss`) to write into the token
+    #[arg(long, env = "PAYDESK_JWT_ISSUER")]
+    pub jwt_issuer: String,
+
+    /// The audience (`aud`) to write into the token
+    #[arg(long, env = "PAYDESK_JWT_AUDIENCE")]
+    pub jwt_audience: String,
+
+    /// The claim that holds the roles; a dotted path makes nested objects
+    #[arg(long, env = "PAYDESK_JWT_ROLES_CLAIM", default_value = "roles")]
+    pub jwt_roles_claim: String,
+}
+
+impl SigningConfig {
+    /// A secret that is long enough, and names that `serve` would take.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_secret(&self.jwt_hs256_secret)?;
+        check_names(&self.jwt_issuer, &self.jwt_audience, &self.jwt_roles_claim)
+    }
+}
+
+/// A longer difference between two clocks is a fault to mend, and makes expired tokens live on.
+const MAX_LEEWAY: Duration = Duration::from_secs(300);
+
+/// Claims that mean something else, so that roles cannot stand in them.
+const OTHER_CLAIMS: [&str; 8] = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti", "name"];
+
+/// HS256 is no stronger than its secret.
+fn check_secret(secret: &SecretString) -> Result<(), SettingError> {
+    if secret.expose_secret().len() < 32 {
+        return Err(SettingError::new("PAYDESK_JWT_HS256_SECRET", "it must be at least 32 bytes long"));
+    }
+    Ok(())
+}
+
+/// An empty issuer or audience would be matched by an empty claim.
+fn check_names(issuer: &str, audience: &str, roles_claim: &str) -> Result<(), SettingError> {
+    for (variable, value) in [("PAYDESK_JWT_ISSUER", issuer), ("PAYDESK_JWT_AUDIENCE", audience)] {
+        if value.is_empty() {
+            return Err(SettingError::new(variable, "it must not be empty"));
         }
     }
+    let mut steps = roles_claim.split('.');
+    if steps.clone().any(str::is_empty) || steps.next().is_some_and(|first| OTHER_CLAIMS.contains(&first)) {
+        return Err(SettingError::new(
+            "PAYDESK_JWT_ROLES_CLAIM",
+            "write the name of a claim such as roles, or a path such as realm_access.roles",
+        ));
+    }
+    Ok(())
 }

@@ -1,0 +1,2 @@
+DROP FUNCTION refuse_change();
+DROP FUNCTION set_updated_at();

@@ -1,0 +1,3 @@
+DROP TABLE failure_group;
+DROP TABLE failure_feed;
+DROP TABLE failure;

@@ -1,0 +1,2 @@
+DROP TABLE provider_call;
+DROP TABLE idempotency_key;

@@ -1,0 +1,203 @@
+//! The composition root: everything that a process has, built once. `serve` and the tests build the same.
+
+use std::{path::Path, sync::Arc};
+
+use futures_util::FutureExt;
+use thiserror::Error;
+
+use crate::{
+    auth::TokenVerifier,
+    broker::{Broker, BrokerError, PAYMENT_EVENTS},
+    config::{PaymentConfig, ServeConfig, SettingError},
+    db::{
+        Database, Hints, TlsError, Watcher,
+        migrations::{MigrationError, migrate},
+    },
+    failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
+    gateways::TossClient,
+    httpclient::{HttpClient, HttpError},
+    outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
+    payments::{PaymentRows, Payments},
+    workers::{OnCrash, Tasks},
+};
+
+/// What a process has.
+#[derive(Clone)]
+pub struct App {
+    /// The settings.
+    pub config: Arc<ServeConfig>,
+    /// This process's name.
+    pub instance: Arc<str>,
+    /// The database.
+    pub db: Database,
+    /// The broker.
+    pub broker: Arc<Broker>,
+    /// Background work.
+    pub tasks: Tasks,
+    /// Delivers the outbox.
+    pub publisher: Arc<Publisher>,
+    /// The way into the outbox.
+    pub outbox: Outbox,
+    /// Payments.
+    pub payments: Payments,
+    /// The live failure feed.
+    pub feed: FailureFeed,
+    /// Hints from every process.
+    pub hints: Hints,
+    /// Watched payments.
+    pub payment_watcher: Arc<Watcher<PaymentRows>>,
+    /// Watched outbox events.
+    pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// Checks tokens.
+    pub verifier: TokenVerifier,
+}
+
+/// Why a process cannot start.
+#[derive(Debug, Error)]
+pub enum AppError {
+    /// A setting is wrong.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// `DATABASE_URL` or its TLS is wrong.
+    #[error(transparent)]
+    Database(#[from] TlsError),
+    /// `AMQP_URL` is wrong.
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+    /// The HTTP client cannot be built.
+    #[error("the HTTP client cannot be built: {0}")]
+    HttpClient(#[from] HttpError),
+    /// The migrations failed.
+    #[error(transparent)]
+    Migration(#[from] MigrationError),
+}
+
+impl App {
+    /// Builds everything from the settings, without connecting: a server starts also while database or broker are away.
+    pub fn build(config: ServeConfig) -> Result<Self, AppError> {
+        config.check()?;
+        let instance: Arc<str> = config.instance_name().into();
+        let db = Database::new(&config.database)?;
+        let broker = Broker::new(&config.broker)?;
+        let tasks = Tasks::new(record_crashes(db.clone()));
+        let http = http_client(&config)?;
+        let publisher = Publisher::new(db.clone(), Arc::clone(&broker), &config.outbox, instance.to_string());
+        let outbox = publisher.outbox();
+        let payments = Payments {
+            db: db.clone(),
+            outbox: outbox.clone(),
+            toss: TossClient::new(&config.toss, http.clone()).map(Arc::new),
+            tasks: tasks.clone(),
+            exchange: broker.name(PAYMENT_EVENTS),
+            config: PaymentConfig::new(&config.toss),
+        };
+        let hints = Hints::new(db.connector().clone());
+        Ok(Self {
+            feed: FailureFeed::new(db.clone(), hints.clone()),
+            payment_watcher: Watcher::new(PaymentRows(db.clone())),
+            outbox_watcher: Watcher::new(OutboxRows(db.clone())),
+            verifier: TokenVerifier::new(&config.token, http)?,
+            config: Arc::new(config),
+            instance,
+            db,
+            broker,
+            tasks,
+            publisher,
+            outbox,
+            payments,
+            hints,
+        })
+    }
+
+    /// Applies the migrations, unless the settings say that somebody else does.
+    pub async fn migrate(&self) -> Result<(), AppError> {
+        if self.config.auto_migrate {
+            let applied = migrate(self.db.connector()).await?;
+            tracing::info!(applied = applied.len(), "the database is migrated");
+        }
+        Ok(())
+    }
+
+    /// Starts what runs in the background: always the feed and the watchers, the workers unless switched off.
+    pub fn start(&self) {
+        let app = self.clone();
+        self.spawn("failure-feed", move |stop| {
+            let app = app.clone();
+            async move { tokio::join!(app.feed.run(stop.clone()), app.hints.run(stop)) }.map(|_| ())
+        });
+        let app = self.clone();
+        self.spawn("row-watchers", move |stop| {
+            let app = app.clone();
+            async move { tokio::join!(app.payment_watcher.run(stop.clone()), app.outbox_watcher.run(stop)) }
+                .map(|_| ())
+        });
+        let app = self.clone();
+        // The connection also tells readiness and the console how the broker is.
+        self.spawn("broker-connection", move |stop| {
+            let broker = Arc::clone(&app.broker);
+            async move { broker.run(stop).await }
+        });
+        if self.config.workers {
+            self.publisher.start(&self.tasks);
+            self.tasks.spawn_worker(PendingScheduler(Arc::clone(&self.publisher)));
+            self.tasks.spawn_worker(RetryScheduler(Arc::clone(&self.publisher)));
+            self.tasks.spawn_worker(RecoveryScheduler(Arc::clone(&self.publisher)));
+        }
+    }
+
+    fn spawn<F, T>(&self, name: &'static str, task: F)
+    where
+        F: Fn(tokio_util::sync::CancellationToken) -> T + Send + 'static,
+        T: Future<Output = ()> + Send + 'static,
+    {
+        let stop = self.tasks.stopping();
+        self.tasks.spawn_supervised(name, move || task(stop.clone()));
+    }
+
+    /// Stops: no new claims, ticks and effects come to their end, confirms in flight are waited for and marked.
+    /// True if everything ended within the grace time.
+    pub async fn shut_down(&self) -> bool {
+        let clean = self.tasks.shut_down(ServeConfig::SHUTDOWN_GRACE).await;
+        self.broker.close().await;
+        clean
+    }
+}
+
+fn http_client(config: &ServeConfig) -> Result<HttpClient, AppError> {
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|error| {
+            SettingError::new("PAYDESK_TLS_CA_FILE", format!("{} cannot be read: {error}", path.display()))
+        })
+    };
+    let roots = config.database.tls_ca_file.as_deref().map(read).transpose()?;
+    Ok(HttpClient::new(config.toss.provider_timeout, roots.as_deref())?)
+}
+
+/// A worker that panicked is a failure on the feed.
+fn record_crashes(db: Database) -> OnCrash {
+    Box::new(move |worker, panic| {
+        let db = db.clone();
+        async move {
+            let failure = NewFailure {
+                kind: FailureKind::WorkerCrashed,
+                severity: Severity::Critical,
+                subject_type: SubjectType::Worker,
+                subject_id: worker.to_owned(),
+                event_type: None,
+                code: "PANIC".to_owned(),
+                message: panic,
+                detail: None,
+                attempt: 1,
+                flow_id: None,
+            };
+            let recorded = match db.conn().await {
+                Ok(mut conn) => failures::record(&mut conn, failure).await.map_err(Into::into),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = recorded {
+                tracing::error!(%error, worker, "the crash cannot be recorded");
+            }
+        }
+        .boxed()
+    })
+}

@@ -1,0 +1,23 @@
+//! PostgreSQL: pools, transactions with after-commit actions, hand-written statements, keyset pages.
+
+mod connect;
+mod constraint;
+mod error;
+mod listener;
+pub mod migrations;
+pub mod page;
+mod pool;
+#[expect(missing_docs, reason = "generated from the database")]
+pub mod schema;
+mod statement;
+mod transaction;
+mod watch;
+
+pub use connect::{Connector, TlsError};
+pub use constraint::violated_constraint;
+pub use error::DbError;
+pub use listener::{Hint, Hints};
+pub use pool::{Database, PoolUse, PooledConnection};
+pub use statement::Statement;
+pub use transaction::Transaction;
+pub use watch::{RowSource, Watcher, Watching};

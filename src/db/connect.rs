@@ -1,0 +1,132 @@
+use std::{path::Path, sync::Arc};
+
+use diesel::{ConnectionError, ConnectionResult};
+use diesel_async::AsyncPgConnection;
+use rustls::{
+    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+};
+use secrecy::{ExposeSecret, SecretString};
+use thiserror::Error;
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The TLS settings cannot be worked with.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// `DATABASE_URL` is not understood. The text never holds the URL.
+    #[error("DATABASE_URL is not a PostgreSQL URL: {0}")]
+    Url(String),
+    /// `PAYDESK_TLS_CA_FILE` cannot be read.
+    #[error("PAYDESK_TLS_CA_FILE cannot be read: {0}")]
+    CaFile(String),
+}
+
+/// Opens connections as `DATABASE_URL` says, TLS included: one way in for pools, LISTEN and migrations.
+#[derive(Clone)]
+pub struct Connector {
+    config: Arc<tokio_postgres::Config>,
+    tls: MakeRustlsConnect,
+}
+
+impl Connector {
+    /// Reads the URL. `sslmode=require` encrypts without checking the certificate, as libpq does;
+    /// `verify-ca` and `verify-full` check it and the host name against the system's and the given authorities.
+    pub fn new(url: &SecretString, ca_file: Option<&Path>) -> Result<Self, TlsError> {
+        let url = url.expose_secret();
+        let verify = ["sslmode=verify-full", "sslmode=verify-ca"].iter().any(|mode| url.contains(mode));
+        let url = url
+            .replace("sslmode=verify-full", "sslmode=require")
+            .replace("sslmode=verify-ca", "sslmode=require");
+        let mut config: tokio_postgres::Config =
+            url.parse().map_err(|error: tokio_postgres::Error| TlsError::Url(error.to_string()))?;
+        config.application_name("paydesk");
+        if config.get_ssl_mode() == SslMode::Prefer && !url.contains("sslmode=") {
+            config.ssl_mode(SslMode::Disable);
+        }
+        let tls = MakeRustlsConnect::new(client_config(verify, ca_file)?);
+        Ok(Self { config: Arc::new(config), tls })
+    }
+
+    /// One new connection.
+    pub async fn connect(&self) -> ConnectionResult<AsyncPgConnection> {
+        let (client, connection) = self
+            .config
+            .connect(self.tls.clone())
+            .await
+            .map_err(|error| ConnectionError::BadConnection(describe(&error)))?;
+        AsyncPgConnection::try_from_client_and_connection(client, connection).await
+    }
+}
+
+/// tokio-postgres keeps the reason in the source; without it "error connecting to server" says nothing.
+fn describe(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn client_config(verify: bool, ca_file: Option<&Path>) -> Result<ClientConfig, TlsError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| TlsError::CaFile(error.to_string()))?;
+    if !verify {
+        let verifier = Arc::new(AcceptAnyCertificate(provider));
+        return Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth());
+    }
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(path) = ca_file {
+        let pem = std::fs::read(path).map_err(|error| TlsError::CaFile(error.to_string()))?;
+        for certificate in CertificateDer::pem_slice_iter(&pem) {
+            let certificate = certificate.map_err(|error| TlsError::CaFile(error.to_string()))?;
+            roots.add(certificate).map_err(|error| TlsError::CaFile(error.to_string()))?;
+        }
+    }
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// libpq's `sslmode=require`: encrypted, with whomever answers.
+#[derive(Debug)]
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AcceptAnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,45 @@
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
+use thiserror::Error;
+
+/// Why the database did not do what it was asked.
+#[derive(Debug, Error)]
+pub enum DbError {
+    /// No connection became free in time, or none can be made: try again later.
+    #[error("no database connection is free: {0}")]
+    Unavailable(String),
+    /// The statement failed.
+    #[error(transparent)]
+    Query(#[from] DieselError),
+}
+
+impl DbError {
+    /// A deadlock or a serialisation failure: the transaction did nothing and may be run again at once.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Query(DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => true,
+            // Diesel has no kind of its own for 40P01; its message is PostgreSQL's and not localised (lc_messages=C).
+            Self::Query(DieselError::DatabaseError(_, info)) => info.message() == "deadlock detected",
+            _ => false,
+        }
+    }
+
+    /// The statement was cut off by `statement_timeout`.
+    pub fn is_statement_timeout(&self) -> bool {
+        matches!(self, Self::Query(DieselError::DatabaseError(_, info))
+            if info.message() == "canceling statement due to statement timeout")
+    }
+
+    /// The connection went away, or none can be had: nothing is wrong with the statement.
+    pub fn is_connection_loss(&self) -> bool {
+        match self {
+            Self::Unavailable(_) => true,
+            Self::Query(DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection, _)) => true,
+            Self::Query(DieselError::DatabaseError(DatabaseErrorKind::UnableToSendCommand, _)) => true,
+            Self::Query(DieselError::BrokenTransactionManager) => true,
+            Self::Query(DieselError::DatabaseError(_, info)) => {
+                info.message().starts_with("terminating connection") || info.message() == "connection closed"
+            }
+            Self::Query(_) => false,
+        }
+    }
+}

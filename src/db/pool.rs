@@ -1,0 +1,164 @@
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use diesel::connection::{Instrumentation, InstrumentationEvent};
+use diesel_async::{
+    AsyncConnection, AsyncPgConnection, SimpleAsyncConnection,
+    pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, PoolError, PoolableConnection, bb8},
+};
+use futures_util::FutureExt;
+
+use super::{Connector, DbError, TlsError, Transaction};
+use crate::config::DatabaseConfig;
+
+/// A connection on loan from a pool; one with an open transaction is closed instead of returned.
+pub type PooledConnection = bb8::PooledConnection<'static, AsyncPgConnection>;
+type Pool = bb8::Pool<AsyncPgConnection>;
+
+/// Errors are told apart by their English text where Diesel has no kind for them.
+const WORK_SETUP: &str = "SET lc_messages = 'C'";
+/// Reads cannot write, whatever the code says, and a filter that no index serves is cut off.
+const READ_SETUP: &str =
+    "SET lc_messages = 'C'; SET default_transaction_read_only = on; SET statement_timeout = '2s'";
+
+/// The database as this process sees it: a pool for work and a pool for the API's reads, so that
+/// no amount of looking keeps a payment waiting.
+#[derive(Clone)]
+pub struct Database {
+    work: Pool,
+    read: Pool,
+    connector: Connector,
+    statements: Arc<AtomicU64>,
+}
+
+/// How a pool stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolUse {
+    /// Connections on loan.
+    pub in_use: u32,
+    /// Open connections that wait for a borrower.
+    pub idle: u32,
+    /// The most that may be open.
+    pub max: u32,
+}
+
+impl Database {
+    /// Sets the pools up without connecting: a server may start before its database does.
+    pub fn new(config: &DatabaseConfig) -> Result<Self, TlsError> {
+        let connector = Connector::new(&config.database_url, config.tls_ca_file.as_deref())?;
+        let statements = Arc::new(AtomicU64::new(0));
+        let reads = (config.db_pool_size / 4).max(1);
+        let works = config.db_pool_size.saturating_sub(reads).max(1);
+        let pool = |size, setup| build_pool(&connector, &statements, size, config.db_checkout_timeout, setup);
+        Ok(Self {
+            work: pool(works, WORK_SETUP),
+            read: pool(reads, READ_SETUP),
+            connector: connector.clone(),
+            statements,
+        })
+    }
+
+    /// A connection for single statements that write, or that belong to the work.
+    pub async fn conn(&self) -> Result<PooledConnection, DbError> {
+        checkout(&self.work).await
+    }
+
+    /// A connection for the API's reads: read-only, each statement at most 2 s.
+    pub async fn read(&self) -> Result<PooledConnection, DbError> {
+        checkout(&self.read).await
+    }
+
+    /// Opens a transaction. Dropping it without a commit rolls back.
+    pub async fn begin(&self) -> Result<Transaction, DbError> {
+        Transaction::begin(self.conn().await?).await
+    }
+
+    /// Opens connections outside the pools: LISTEN, migrations.
+    pub fn connector(&self) -> &Connector {
+        &self.connector
+    }
+
+    /// Statements sent by the pools so far, BEGIN and COMMIT included: what tests count.
+    pub fn statements(&self) -> u64 {
+        self.statements.load(Ordering::Relaxed)
+    }
+
+    /// How the pools stand: (work, read).
+    pub fn pool_use(&self) -> (PoolUse, PoolUse) {
+        (pool_use(&self.work), pool_use(&self.read))
+    }
+}
+
+fn build_pool(
+    connector: &Connector,
+    statements: &Arc<AtomicU64>,
+    size: u32,
+    checkout_timeout: Duration,
+    setup: &'static str,
+) -> Pool {
+    let (connector, statements) = (connector.clone(), Arc::clone(statements));
+    let mut config = ManagerConfig::default();
+    config.custom_setup = Box::new(move |_url| {
+        let (connector, statements) = (connector.clone(), Arc::clone(&statements));
+        async move {
+            let mut connection = connector.connect().await?;
+            connection
+                .batch_execute(setup)
+                .await
+                .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+            connection.set_instrumentation(StatementCounter(statements));
+            Ok(connection)
+        }
+        .boxed()
+    });
+    let manager = AsyncDieselConnectionManager::<AsyncPgConnection>::new_with_config("", config);
+    Pool::builder()
+        .max_size(size)
+        .connection_timeout(checkout_timeout)
+        // A ping before each use would double the round trips; a closed connection is skipped in `checkout`.
+        .test_on_check_out(false)
+        .build_unchecked(manager)
+}
+
+async fn checkout(pool: &Pool) -> Result<PooledConnection, DbError> {
+    // After a database restart every idle connection is closed; each is thrown away on its way back.
+    for _closed in 0..=pool.config().max_size {
+        let mut connection = pool.get_owned().await.map_err(unavailable)?;
+        if !connection.is_broken() {
+            return Ok(connection);
+        }
+    }
+    Err(DbError::Unavailable("every pooled connection was closed".to_owned()))
+}
+
+fn unavailable(error: bb8::RunError) -> DbError {
+    match error {
+        ::bb8::RunError::TimedOut => DbError::Unavailable("none became free in time".to_owned()),
+        ::bb8::RunError::User(PoolError::ConnectionError(error)) => DbError::Unavailable(error.to_string()),
+        ::bb8::RunError::User(PoolError::QueryError(error)) => DbError::Query(error),
+    }
+}
+
+fn pool_use(pool: &Pool) -> PoolUse {
+    let state = pool.state();
+    PoolUse {
+        in_use: state.connections - state.idle_connections,
+        idle: state.idle_connections,
+        max: pool.config().max_size,
+    }
+}
+
+struct StatementCounter(Arc<AtomicU64>);
+
+impl Instrumentation for StatementCounter {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if matches!(event, InstrumentationEvent::StartQuery { .. }) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

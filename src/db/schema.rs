@@ -1,0 +1,152 @@
+diesel::table! {
+    audit_entry (id) {
+        id -> Int8,
+        actor -> Text,
+        role -> Text,
+        action -> Text,
+        target_type -> Text,
+        target_id -> Text,
+        reason -> Nullable<Text>,
+        before -> Nullable<Json>,
+        after -> Nullable<Json>,
+        request_id -> Text,
+        flow_id -> Nullable<Uuid>,
+        occurred_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    failure (id) {
+        id -> Int8,
+        position -> Nullable<Int8>,
+        kind -> Text,
+        severity -> Text,
+        subject_type -> Text,
+        subject_id -> Text,
+        event_type -> Nullable<Text>,
+        code -> Text,
+        message -> Text,
+        detail -> Nullable<Json>,
+        fingerprint -> Text,
+        attempt -> Int4,
+        flow_id -> Nullable<Uuid>,
+        occurred_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    failure_feed (id) {
+        id -> Int2,
+        last -> Int8,
+    }
+}
+
+diesel::table! {
+    failure_group (fingerprint) {
+        fingerprint -> Text,
+        kind -> Text,
+        event_type -> Nullable<Text>,
+        code -> Text,
+        title -> Text,
+        count -> Int8,
+        first_seen_at -> Timestamptz,
+        last_seen_at -> Timestamptz,
+        sample -> Int8,
+    }
+}
+
+diesel::table! {
+    idempotency_key (caller, operation, key) {
+        caller -> Text,
+        operation -> Text,
+        key -> Text,
+        input_hash -> Bytea,
+        subject_type -> Text,
+        subject_id -> Int8,
+        lease_until -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    payment (id) {
+        id -> Int8,
+        order_id -> Text,
+        user_id -> Int8,
+        meeting_id -> Int8,
+        order_name -> Text,
+        amount -> Int8,
+        provider -> Text,
+        method -> Nullable<Text>,
+        status -> Text,
+        payment_key -> Nullable<Text>,
+        idempotency_key -> Text,
+        flow_id -> Uuid,
+        failure_code -> Nullable<Text>,
+        failure_message -> Nullable<Text>,
+        requested_at -> Timestamptz,
+        completed_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    payment_outbox (id) {
+        id -> Int8,
+        event_id -> Uuid,
+        correlation_id -> Text,
+        flow_id -> Uuid,
+        event_type -> Text,
+        aggregate_type -> Text,
+        aggregate_id -> Text,
+        exchange -> Text,
+        routing_key -> Text,
+        payload -> Json,
+        traceparent -> Nullable<Text>,
+        status -> Text,
+        retry_count -> Int4,
+        attempt_count -> Int4,
+        suspect -> Bool,
+        lone_connection_losses -> Int4,
+        next_retry_at -> Nullable<Timestamptz>,
+        last_error -> Nullable<Text>,
+        last_error_code -> Nullable<Text>,
+        claim_token -> Nullable<Uuid>,
+        claim_trigger -> Nullable<Text>,
+        claimed_by -> Nullable<Text>,
+        processing_started_at -> Nullable<Timestamptz>,
+        published_at -> Nullable<Timestamptz>,
+        dead_lettered_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    provider_call (id) {
+        id -> Int8,
+        provider -> Text,
+        operation -> Text,
+        subject_type -> Text,
+        subject_id -> Int8,
+        flow_id -> Uuid,
+        idempotency_key -> Nullable<Text>,
+        outcome -> Text,
+        code -> Nullable<Text>,
+        duration_ms -> Int4,
+        at -> Timestamptz,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(
+    audit_entry,
+    failure,
+    failure_feed,
+    failure_group,
+    idempotency_key,
+    payment,
+    payment_outbox,
+    provider_call,
+);

@@ -1,0 +1,165 @@
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{Stream, stream};
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio_util::sync::CancellationToken;
+
+use super::{Failure, FailureFilter, numbering, store};
+use crate::db::{Database, DbError, Hints};
+
+/// Behind the hints: how often a process looks by itself.
+const POLL: Duration = Duration::from_secs(1);
+/// Failures read at once while replaying or tailing.
+const PAGE: i64 = 500;
+/// How far a subscriber may fall behind before it is cut off; more would cost memory for all.
+const BACKLOG: usize = 4_096;
+
+/// The live feed: one tailer per process reads new positions and broadcasts them to every subscriber.
+#[derive(Clone)]
+pub struct FailureFeed {
+    db: Database,
+    hints: Hints,
+    live: broadcast::Sender<Arc<Failure>>,
+}
+
+/// What a subscriber gets.
+#[derive(Debug, Clone)]
+pub enum FeedItem {
+    /// The next failure, in feed order.
+    Failure(Arc<Failure>),
+    /// The subscriber was too slow and is cut off; it may come back with its last position.
+    Lagged,
+}
+
+impl FailureFeed {
+    /// Prepares the feed; [`FailureFeed::run`] brings it to life.
+    pub fn new(db: Database, hints: Hints) -> Self {
+        Self { db, hints, live: broadcast::Sender::new(BACKLOG) }
+    }
+
+    /// Numbers and tails until `stop`.
+    pub async fn run(&self, stop: CancellationToken) {
+        let mut hints = self.hints.failures();
+        let mut last = None;
+        while !stop.is_cancelled() {
+            hints.mark_unchanged();
+            if let Err(error) = self.advance(&mut last).await {
+                tracing::warn!(%error, "the failure feed cannot be read; trying again");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(POLL) => {}
+                _hint = hints.changed() => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    async fn advance(&self, last: &mut Option<i64>) -> Result<(), DbError> {
+        numbering::number_visible(&self.db).await?;
+        let mut conn = self.db.read().await?;
+        let from = match *last {
+            Some(position) => position,
+            // Who subscribed before this process first looked wants what is new from now on.
+            None => *last.insert(store::last_position(&mut conn).await?),
+        };
+        let mut position = from;
+        loop {
+            let page = store::after(&mut conn, position, PAGE).await?;
+            let more = i64::try_from(page.len()).unwrap_or(i64::MAX) == PAGE;
+            for failure in page {
+                position = failure.position.unwrap_or(position);
+                // Nobody listening is no error.
+                let _listeners = self.live.send(Arc::new(failure));
+            }
+            *last = Some(position);
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The newest position, for a subscriber that wants to note where it begins.
+    pub async fn last_position(&self) -> Result<i64, DbError> {
+        Ok(store::last_position(&mut *self.db.read().await?).await?)
+    }
+
+    /// Subscribers now.
+    pub fn subscribers(&self) -> usize {
+        self.live.receiver_count()
+    }
+
+    /// First what came after position `after`, then what comes: no gap, no repeat, in order. Without `after` only
+    /// what comes from now on. Ends after [`FeedItem::Lagged`], or with an error when the database fails.
+    pub fn subscribe(
+        &self,
+        after: Option<i64>,
+        filter: FailureFilter,
+    ) -> impl Stream<Item = Result<FeedItem, DbError>> + Send + use<> {
+        // Registered before the first read: whatever that read cannot see yet arrives here.
+        let live = self.live.subscribe();
+        let reader = Reader {
+            db: self.db.clone(),
+            live,
+            filter,
+            sent: after,
+            replay: after,
+            page: Vec::new().into_iter(),
+        };
+        stream::unfold(Some(reader), |reader| async move {
+            let mut reader = reader?;
+            match reader.next().await {
+                Ok(FeedItem::Lagged) => Some((Ok(FeedItem::Lagged), None)),
+                Ok(item) => Some((Ok(item), Some(reader))),
+                Err(error) => Some((Err(error), None)),
+            }
+        })
+    }
+}
+
+/// One subscriber.
+struct Reader {
+    db: Database,
+    live: broadcast::Receiver<Arc<Failure>>,
+    filter: FailureFilter,
+    /// The last position that was passed, sent or filtered out.
+    sent: Option<i64>,
+    /// Where the replay stands; `None` once it is over.
+    replay: Option<i64>,
+    page: std::vec::IntoIter<Failure>,
+}
+
+impl Reader {
+    async fn next(&mut self) -> Result<FeedItem, DbError> {
+        loop {
+            let failure = match self.next_replayed().await? {
+                Some(failure) => Arc::new(failure),
+                None => match self.live.recv().await {
+                    Ok(failure) => failure,
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(FeedItem::Lagged),
+                },
+            };
+            let known =
+                self.sent.is_some_and(|sent| failure.position.is_none_or(|position| position <= sent));
+            if known {
+                continue;
+            }
+            self.sent = failure.position;
+            if self.filter.matches(&failure) {
+                return Ok(FeedItem::Failure(failure));
+            }
+        }
+    }
+
+    /// The next failure of the replay, reading page by page; no connection is held between pages.
+    async fn next_replayed(&mut self) -> Result<Option<Failure>, DbError> {
+        if let Some(failure) = self.page.next() {
+            return Ok(Some(failure));
+        }
+        let Some(from) = self.replay else { return Ok(None) };
+        let page = store::after(&mut *self.db.read().await?, from, PAGE).await?;
+        let full = i64::try_from(page.len()).unwrap_or(i64::MAX) == PAGE;
+        self.replay = page.last().and_then(|failure| failure.position).filter(|_| full);
+        self.page = page.into_iter();
+        Ok(self.page.next())
+    }
+}

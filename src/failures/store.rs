@@ -1,0 +1,151 @@
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, dsl::sql, pg::Pg,
+    result::QueryResult, sql_types::BigInt,
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+
+use super::{Failure, FailureKind, Severity};
+use crate::{
+    db::{
+        page::{PageRequest, PageRows},
+        schema::failure,
+    },
+    types::Instant,
+};
+
+/// Which failures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FailureFilter {
+    /// Of these kinds.
+    pub kind: Option<Vec<FailureKind>>,
+    /// Of these severities.
+    pub severity: Option<Vec<Severity>>,
+    /// Of subjects of this type.
+    pub subject_type: Option<String>,
+    /// Of this subject.
+    pub subject_id: Option<String>,
+    /// With these codes.
+    pub code: Option<Vec<String>>,
+    /// From this moment on.
+    pub from: Option<Instant>,
+    /// Before this moment.
+    pub to: Option<Instant>,
+    /// Of this group (its fingerprint).
+    pub group: Option<String>,
+}
+
+impl FailureFilter {
+    /// Whether a failure of the live feed passes; the same rule as the list's.
+    pub fn matches(&self, failure: &Failure) -> bool {
+        let kind = |kinds: &Vec<FailureKind>| kinds.iter().any(|kind| kind.as_str() == failure.kind);
+        let severity =
+            |severities: &Vec<Severity>| severities.iter().any(|level| level.as_str() == failure.severity);
+        self.kind.as_ref().is_none_or(kind)
+            && self.severity.as_ref().is_none_or(severity)
+            && self.subject_type.as_ref().is_none_or(|subject_type| *subject_type == failure.subject_type)
+            && self.subject_id.as_ref().is_none_or(|subject_id| *subject_id == failure.subject_id)
+            && self.code.as_ref().is_none_or(|codes| codes.contains(&failure.code))
+            && self.from.is_none_or(|from| failure.occurred_at >= from)
+            && self.to.is_none_or(|to| failure.occurred_at < to)
+            && self.group.as_ref().is_none_or(|group| *group == failure.fingerprint)
+    }
+}
+
+fn filtered(filter: &FailureFilter) -> failure::BoxedQuery<'_, Pg> {
+    // Only numbered rows are part of the feed.
+    let mut query = failure::table.filter(failure::position.is_not_null()).into_boxed();
+    if let Some(kinds) = &filter.kind {
+        query = query.filter(failure::kind.eq_any(kinds.iter().map(|kind| kind.as_str())));
+    }
+    if let Some(severities) = &filter.severity {
+        query = query.filter(failure::severity.eq_any(severities.iter().map(|severity| severity.as_str())));
+    }
+    if let Some(subject_type) = &filter.subject_type {
+        query = query.filter(failure::subject_type.eq(subject_type));
+    }
+    if let Some(subject_id) = &filter.subject_id {
+        query = query.filter(failure::subject_id.eq(subject_id));
+    }
+    if let Some(codes) = &filter.code {
+        query = query.filter(failure::code.eq_any(codes));
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(failure::occurred_at.ge(from));
+    }
+    if let Some(to) = filter.to {
+        query = query.filter(failure::occurred_at.lt(to));
+    }
+    if let Some(group) = &filter.group {
+        query = query.filter(failure::fingerprint.eq(group));
+    }
+    query
+}
+
+/// A page of the feed, newest first; the keyset's `id` is the position.
+pub async fn list(
+    conn: &mut AsyncPgConnection,
+    filter: &FailureFilter,
+    page: &PageRequest,
+) -> QueryResult<PageRows<Failure>> {
+    let mut query = filtered(filter).select(Failure::as_select()).limit(page.fetch());
+    if let Some(after) = page.after {
+        query = query.filter(failure::position.lt(after.id));
+    }
+    if let Some(before) = page.before {
+        query = query.filter(failure::position.gt(before.id));
+    }
+    query = if page.backwards {
+        query.order(failure::position.asc())
+    } else {
+        query.order(failure::position.desc())
+    };
+    Ok(page.page(query.load(conn).await?))
+}
+
+/// How many match, counted up to `cap + 1`.
+pub async fn count(conn: &mut AsyncPgConnection, filter: &FailureFilter, cap: i64) -> QueryResult<i64> {
+    let matching = filtered(filter).select(sql::<BigInt>("1")).limit(cap + 1).load::<i64>(conn).await?;
+    Ok(i64::try_from(matching.len()).unwrap_or(i64::MAX))
+}
+
+/// The failures with these ids.
+pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<Failure>> {
+    failure::table.filter(failure::id.eq_any(ids)).select(Failure::as_select()).load(conn).await
+}
+
+/// Every failure of these subjects, oldest first; at most `per_query` rows.
+pub async fn for_subjects(
+    conn: &mut AsyncPgConnection,
+    subject_type: &str,
+    subject_ids: &[String],
+    per_query: i64,
+) -> QueryResult<Vec<Failure>> {
+    failure::table
+        .filter(failure::subject_type.eq(subject_type).and(failure::subject_id.eq_any(subject_ids)))
+        .order(failure::id.asc())
+        .limit(per_query)
+        .select(Failure::as_select())
+        .load(conn)
+        .await
+}
+
+/// The failures after `position`, oldest first.
+pub(super) async fn after(
+    conn: &mut AsyncPgConnection,
+    position: i64,
+    limit: i64,
+) -> QueryResult<Vec<Failure>> {
+    failure::table
+        .filter(failure::position.gt(position))
+        .order(failure::position.asc())
+        .limit(limit)
+        .select(Failure::as_select())
+        .load(conn)
+        .await
+}
+
+/// The newest position.
+pub(super) async fn last_position(conn: &mut AsyncPgConnection) -> QueryResult<i64> {
+    use crate::db::schema::failure_feed;
+    failure_feed::table.select(failure_feed::last).first(conn).await
+}

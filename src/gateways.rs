@@ -1,0 +1,12 @@
+//! Clients of the payment gateways, their error classes, and what is kept of each call.
+//!
+//! A client never decides by HTTP status and never guesses: whatever is not the provider's clear word is *unknown*,
+//! and a reconciler asks again later.
+
+mod call;
+mod store;
+pub mod toss;
+
+pub use call::{CallOutcome, ProviderCall};
+pub use store::{RecordedCall, calls_for, record_call};
+pub use toss::{Approval, KeyIn, KeyInOutcome, Refusal, TossClient};

@@ -1,0 +1,32 @@
+//! The transactional outbox: events written with the change they tell, delivered to RabbitMQ with confirms.
+//!
+//! [`Outbox::enqueue`] is the only way in and takes a transaction; [`Publisher`] is the only one that claims.
+
+mod claim;
+mod enqueue;
+mod envelope;
+mod gate;
+mod gauges;
+mod handoff;
+mod list;
+mod mark;
+mod model;
+mod outage;
+mod publisher;
+mod requeue;
+mod schedulers;
+mod store;
+mod suspects;
+mod wait;
+
+pub use claim::{Claimed, ClaimedEvent};
+pub use enqueue::{NewOutboxEvent, Outbox};
+pub use gate::{Gate, GateState};
+pub use gauges::OutboxGauges;
+pub use handoff::{HandOver, PublishTrigger};
+pub use list::{OutboxFilter, OutboxRows, by_ids, count, find, for_aggregates, list};
+pub use model::{ErrorCode, FailedTry, OutboxEvent, OutboxStatus, RetryPolicy};
+pub use publisher::Publisher;
+pub use requeue::{RequeueError, requeue};
+pub use schedulers::{PendingScheduler, RecoveryScheduler, RetryScheduler};
+pub use wait::{WaitReason, WaitState, waiting_for};

@@ -1,0 +1,161 @@
+//! What the API reads: single events, lists, counts.
+
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    dsl::sql,
+    pg::Pg,
+    result::QueryResult,
+    sql_types::{BigInt, Bool},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use uuid::Uuid;
+
+use super::{OutboxEvent, OutboxStatus};
+use crate::{
+    db::{
+        Database, DbError, RowSource,
+        page::{Keyset, PageRequest, PageRows},
+        schema::payment_outbox as events,
+    },
+    types::Instant,
+};
+
+/// Which events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OutboxFilter {
+    /// In these states.
+    pub status: Option<Vec<OutboxStatus>>,
+    /// Of these types.
+    pub event_type: Option<Vec<String>>,
+    /// About this type of thing.
+    pub aggregate_type: Option<String>,
+    /// About this thing.
+    pub aggregate_id: Option<String>,
+    /// With this event id.
+    pub event_id: Option<Uuid>,
+    /// With this correlation id.
+    pub correlation_id: Option<String>,
+    /// Of this flow.
+    pub flow_id: Option<Uuid>,
+    /// With these last error codes.
+    pub error_code: Option<Vec<String>>,
+    /// Written from this moment on.
+    pub from: Option<Instant>,
+    /// Written before this moment.
+    pub to: Option<Instant>,
+}
+
+fn filtered(filter: &OutboxFilter) -> events::BoxedQuery<'_, Pg> {
+    let mut query = events::table.into_boxed();
+    if let Some(status) = &filter.status {
+        // As literals, so that the partial index of the state serves also a generic plan.
+        query = query.filter(sql::<Bool>(&any_of(status)));
+    }
+    if let Some(types) = &filter.event_type {
+        query = query.filter(events::event_type.eq_any(types));
+    }
+    if let Some(aggregate_type) = &filter.aggregate_type {
+        query = query.filter(events::aggregate_type.eq(aggregate_type));
+    }
+    if let Some(aggregate_id) = &filter.aggregate_id {
+        query = query.filter(events::aggregate_id.eq(aggregate_id));
+    }
+    if let Some(event_id) = filter.event_id {
+        query = query.filter(events::event_id.eq(event_id));
+    }
+    if let Some(correlation_id) = &filter.correlation_id {
+        query = query.filter(events::correlation_id.eq(correlation_id));
+    }
+    if let Some(flow_id) = filter.flow_id {
+        query = query.filter(events::flow_id.eq(flow_id));
+    }
+    if let Some(codes) = &filter.error_code {
+        query = query.filter(events::last_error_code.eq_any(codes));
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(events::created_at.ge(from));
+    }
+    if let Some(to) = filter.to {
+        query = query.filter(events::created_at.lt(to));
+    }
+    query
+}
+
+/// `status IN (…)`, spelt so that a single state names its own partial index.
+fn any_of(status: &[OutboxStatus]) -> String {
+    match status {
+        [] => "false".to_owned(),
+        [only] => format!("payment_outbox.status = '{}'", only.as_str()),
+        several => {
+            let names: Vec<_> = several.iter().map(|status| format!("'{}'", status.as_str())).collect();
+            format!("payment_outbox.status IN ({})", names.join(", "))
+        }
+    }
+}
+
+/// A page, newest first.
+pub async fn list(
+    conn: &mut AsyncPgConnection,
+    filter: &OutboxFilter,
+    page: &PageRequest,
+) -> QueryResult<PageRows<OutboxEvent>> {
+    let mut query = filtered(filter).select(OutboxEvent::as_select()).limit(page.fetch());
+    if let Some(Keyset { at, id }) = page.after {
+        query = query.filter(events::created_at.lt(at).or(events::created_at.eq(at).and(events::id.lt(id))));
+        query = query.filter(events::created_at.le(at));
+    }
+    if let Some(Keyset { at, id }) = page.before {
+        query = query.filter(events::created_at.gt(at).or(events::created_at.eq(at).and(events::id.gt(id))));
+        query = query.filter(events::created_at.ge(at));
+    }
+    query = if page.backwards {
+        query.order((events::created_at.asc(), events::id.asc()))
+    } else {
+        query.order((events::created_at.desc(), events::id.desc()))
+    };
+    Ok(page.page(query.load(conn).await?))
+}
+
+/// How many match, counted up to `cap + 1`.
+pub async fn count(conn: &mut AsyncPgConnection, filter: &OutboxFilter, cap: i64) -> QueryResult<i64> {
+    let matching = filtered(filter).select(sql::<BigInt>("1")).limit(cap + 1).load::<i64>(conn).await?;
+    Ok(i64::try_from(matching.len()).unwrap_or(i64::MAX))
+}
+
+/// One event.
+pub async fn find(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<OutboxEvent>> {
+    events::table.find(id).select(OutboxEvent::as_select()).first(conn).await.optional()
+}
+
+/// The events with these ids.
+pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<OutboxEvent>> {
+    events::table.filter(events::id.eq_any(ids)).select(OutboxEvent::as_select()).load(conn).await
+}
+
+/// The events about these things, oldest first; at most `limit` rows.
+pub async fn for_aggregates(
+    conn: &mut AsyncPgConnection,
+    aggregate_type: &str,
+    aggregate_ids: &[String],
+    limit: i64,
+) -> QueryResult<Vec<OutboxEvent>> {
+    events::table
+        .filter(events::aggregate_type.eq(aggregate_type).and(events::aggregate_id.eq_any(aggregate_ids)))
+        .order((events::created_at.asc(), events::id.asc()))
+        .limit(limit)
+        .select(OutboxEvent::as_select())
+        .load(conn)
+        .await
+}
+
+/// The events as a watcher reads them.
+pub struct OutboxRows(pub Database);
+
+impl RowSource for OutboxRows {
+    type Row = OutboxEvent;
+
+    async fn load(&self, ids: Vec<i64>) -> Result<Vec<(i64, OutboxEvent)>, DbError> {
+        let events = by_ids(&mut *self.0.read().await?, &ids).await?;
+        Ok(events.into_iter().map(|event| (event.id, event)).collect())
+    }
+}

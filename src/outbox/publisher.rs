@@ -1,0 +1,402 @@
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Claimed, ClaimedEvent, ErrorCode, Gate, HandOver, Outbox, PublishTrigger, RetryPolicy, claim, envelope,
+    handoff::HandOffQueue,
+    mark::{self, ClaimKey, FailedMark, Try},
+    outage, suspects,
+};
+use crate::{
+    broker::{BatchEnd, BatchResult, Broker, BrokerError, ConfirmChannel, OutgoingMessage, Verdict},
+    config::OutboxConfig,
+    db::{Database, DbError},
+    failures::FailureKind,
+    telemetry::record,
+    types::text::storable,
+    workers::Tasks,
+};
+
+/// How long an extra publisher stays without work.
+const SURGE_IDLE: Duration = Duration::from_secs(60);
+/// The waits before a mark is written again. In sum well below the lease, after which the row is another's.
+const MARK_RETRIES: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+/// A pause after something went wrong that is not the message's fault, so that nothing spins.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Longest error text that is kept.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// Events whose return as unroutable is fine: nobody has to listen to refunds (domain.md §2).
+const MAY_BE_UNROUTABLE: [&str; 1] = ["PAYMENT_REFUNDED"];
+
+/// The publisher: the only one that claims. Hand-overs and schedulers give it ids, the claim decides who won.
+pub struct Publisher {
+    pub(super) db: Database,
+    pub(super) broker: Arc<Broker>,
+    pub(super) gate: Gate,
+    pub(super) queue: HandOffQueue,
+    pub(super) policy: RetryPolicy,
+    pub(super) config: OutboxConfig,
+    pub(super) instance: String,
+    /// Says that there are new suspects.
+    pub(super) suspects: Notify,
+    surge: Notify,
+}
+
+/// An id that was handed over.
+#[derive(Debug, Clone, Copy)]
+struct Handed {
+    id: i64,
+    trigger: PublishTrigger,
+    at: std::time::Instant,
+}
+
+impl Publisher {
+    /// Prepares the publisher; [`Publisher::start`] sets it to work.
+    pub fn new(db: Database, broker: Arc<Broker>, config: &OutboxConfig, instance: String) -> Arc<Self> {
+        Arc::new(Self {
+            db,
+            gate: Gate::new(broker.state()),
+            broker,
+            queue: HandOffQueue::new(usize::from(config.outbox_queue)),
+            policy: RetryPolicy::new(config),
+            config: config.clone(),
+            instance,
+            suspects: Notify::new(),
+            surge: Notify::new(),
+        })
+    }
+
+    /// The way into the outbox whose events go to this publisher.
+    pub fn outbox(&self) -> Outbox {
+        Outbox::new(self.queue.clone())
+    }
+
+    /// The gate before the broker.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Starts the publishers and the lane of the suspects.
+    pub fn start(self: &Arc<Self>, tasks: &Tasks) {
+        for number in 0..self.config.outbox_publishers_max {
+            let (publisher, stop) = (Arc::clone(self), tasks.stopping());
+            let extra = number >= self.config.outbox_publishers;
+            tasks.spawn_supervised("outbox-publisher", move || {
+                let (publisher, stop) = (Arc::clone(&publisher), stop.clone());
+                async move {
+                    if extra { publisher.surge(stop).await } else { publisher.work(stop, None).await }
+                }
+            });
+        }
+        let (publisher, stop) = (Arc::clone(self), tasks.stopping());
+        tasks.spawn_supervised("outbox-publisher", move || {
+            suspects::run(Arc::clone(&publisher), stop.clone())
+        });
+        let (publisher, stop) = (Arc::clone(self), tasks.stopping());
+        tasks.spawn_supervised("outbox-publisher", move || outage::run(Arc::clone(&publisher), stop.clone()));
+    }
+
+    /// An extra publisher: works while the queue is full, rests after a minute without work.
+    async fn surge(&self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            tokio::select! {
+                () = self.surge.notified() => self.work(stop.clone(), Some(SURGE_IDLE)).await,
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    /// Batch by batch until `stop`, or until nothing came for `idle`.
+    async fn work(&self, stop: CancellationToken, idle: Option<Duration>) {
+        let batch = usize::from((self.config.outbox_window / self.config.outbox_publishers).max(1));
+        let mut channel = None;
+        let mut waiting: Vec<Handed> = Vec::new();
+        loop {
+            if waiting.is_empty() {
+                let idle_for = idle.unwrap_or(Duration::MAX);
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return,
+                    taken = self.take(batch) => waiting = taken,
+                    () = tokio::time::sleep(idle_for), if idle.is_some() => return,
+                }
+            }
+            if stop.is_cancelled() {
+                return;
+            }
+            if !self.gate.is_open() {
+                // Only hints are dropped: once the gate is open again both schedulers look.
+                waiting.clear();
+                continue;
+            }
+            let ready = match channel.take().filter(ConfirmChannel::is_open) {
+                Some(open) => Ok(open),
+                None => self.broker.confirm_channel().await,
+            };
+            match ready {
+                Ok(open) => channel = self.publish(open, next_batch(&mut waiting, batch)).await,
+                Err(error) => {
+                    tracing::debug!(%error, "no confirm channel");
+                    if matches!(error, BrokerError::TimedOut) {
+                        self.gate.close_for_probe();
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn take(&self, batch: usize) -> Vec<Handed> {
+        self.gate.opened().await;
+        let hand_overs = self.queue.take(batch).await;
+        if self.queue.is_full() {
+            self.surge.notify_one();
+        }
+        let handed = |over: HandOver| {
+            let HandOver { ids, trigger, at } = over;
+            ids.into_iter().map(move |id| Handed { id, trigger, at })
+        };
+        hand_overs.into_iter().flat_map(handed).collect()
+    }
+
+    /// Claim, send, wait for all confirms, decide, mark. Returns the channel if it may be used again.
+    async fn publish(&self, channel: ConfirmChannel, handed: Vec<Handed>) -> Option<ConfirmChannel> {
+        let Some(first) = handed.first().copied() else { return Some(channel) };
+        let ids = handed.iter().map(|handed| handed.id).collect();
+        let claimed = match self.claim(ids, first.trigger).await {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                tracing::warn!(%error, "cannot claim; the schedulers will find the events");
+                tokio::time::sleep(PAUSE).await;
+                return Some(channel);
+            }
+        };
+        let (sendable, messages) = self.prepare(claimed).await;
+        if sendable.is_empty() {
+            return Some(channel);
+        }
+        let result = channel.send(&messages, self.config.outbox_confirm_timeout).await;
+        self.settle(&sendable, &result).await;
+        if first.trigger == PublishTrigger::Immediate && result.end == BatchEnd::Confirmed {
+            handed.iter().for_each(|handed| record::outbox_published(handed.at.elapsed()));
+        }
+        result.channel
+    }
+
+    async fn claim(
+        &self,
+        ids: Vec<i64>,
+        trigger: PublishTrigger,
+    ) -> Result<Vec<Claimed<ClaimedEvent>>, DbError> {
+        Ok(claim::claim(&mut *self.db.conn().await?, ids, trigger, &self.instance).await?)
+    }
+
+    /// Makes the messages; what AMQP cannot carry fails by itself and costs its neighbours nothing.
+    pub(super) async fn prepare(
+        &self,
+        claimed: Vec<Claimed<ClaimedEvent>>,
+    ) -> (Vec<Claimed<ClaimedEvent>>, Vec<OutgoingMessage>) {
+        let (mut sendable, mut messages, mut invalid) =
+            (Vec::with_capacity(claimed.len()), Vec::new(), Vec::new());
+        for claimed in claimed {
+            match envelope::message(claimed.row()) {
+                Ok(message) => {
+                    messages.push(message);
+                    sendable.push(claimed);
+                }
+                Err(error) => invalid.push((claimed, ErrorCode::InvalidMessage, error)),
+            }
+        }
+        self.fail(invalid.iter().map(|(claimed, code, error)| (claimed, *code, error.clone(), false))).await;
+        (sendable, messages)
+    }
+
+    /// Decides and marks what the shared lane sent.
+    async fn settle(&self, claimed: &[Claimed<ClaimedEvent>], result: &BatchResult) {
+        match (&result.end, claimed) {
+            (BatchEnd::Confirmed, _) => self.settle_confirmed(claimed, &result.verdicts).await,
+            // Alone on its channel, it was this message that the broker closed it for.
+            (BatchEnd::ChannelClosed { code, text }, [alone]) => {
+                self.channel_killed(alone, *code, text).await
+            }
+            (end, _) => {
+                tracing::warn!(
+                    ?end,
+                    events = claimed.len(),
+                    "a batch was lost; its events go on one at a time"
+                );
+                if *end == BatchEnd::TimedOut {
+                    self.gate.close_for_probe();
+                }
+                self.give_back(claimed, true, false).await;
+                self.suspects.notify_one();
+            }
+        }
+    }
+
+    /// Marks a batch whose confirms all came.
+    pub(super) async fn settle_confirmed(&self, claimed: &[Claimed<ClaimedEvent>], verdicts: &[Verdict]) {
+        let (mut published, mut failed) = (Vec::new(), Vec::new());
+        for (claimed, verdict) in claimed.iter().zip(verdicts) {
+            match verdict {
+                Verdict::Acked => published.push(key(claimed)),
+                Verdict::Returned { code, text }
+                    if MAY_BE_UNROUTABLE.contains(&claimed.row().event_type.as_str()) =>
+                {
+                    let reply = format!("{code} {text}");
+                    self.mark_published(&[key(claimed)], Some(&reply)).await;
+                }
+                Verdict::Returned { code, text } => {
+                    failed.push((claimed, ErrorCode::Unroutable, format!("{code} {text}"), false));
+                }
+                Verdict::Nacked => {
+                    failed.push((
+                        claimed,
+                        ErrorCode::Nacked,
+                        "the broker could not take it (nack)".to_owned(),
+                        false,
+                    ));
+                }
+                // A confirmed batch has none, unless confirm mode was lost: then nobody knows.
+                Verdict::Lost => self.give_back(std::slice::from_ref(claimed), true, false).await,
+            }
+        }
+        self.mark_published(&published, None).await;
+        self.fail(failed.into_iter()).await;
+    }
+
+    /// The broker closed the channel that this message was alone on: its own failure.
+    pub(super) async fn channel_killed(&self, claimed: &Claimed<ClaimedEvent>, code: u16, text: &str) {
+        let error_code = if code == 404 { ErrorCode::ExchangeMissing } else { ErrorCode::ChannelKilled };
+        self.fail(std::iter::once((claimed, error_code, format!("{code} {text}"), true))).await;
+    }
+
+    async fn mark_published(&self, keys: &[ClaimKey], unroutable: Option<&str>) {
+        if keys.is_empty() {
+            return;
+        }
+        let written = self.written(Mark::Published { keys, unroutable }).await;
+        let outcome = if unroutable.is_some() { "PUBLISHED_UNROUTABLE" } else { "PUBLISHED" };
+        if let Some(marked) = written {
+            (0..marked).for_each(|_| record::outbox_attempt(outcome));
+            if marked < keys.len() {
+                tracing::warn!(
+                    lost = keys.len() - marked,
+                    "events were published under claims that were lost meanwhile"
+                );
+            }
+        }
+    }
+
+    /// Marks failed tries and records them, in one transaction. Each: the claim, the code, the error, whether it must
+    /// go on alone.
+    pub(super) async fn fail<'a>(
+        &self,
+        failed: impl Iterator<Item = (&'a Claimed<ClaimedEvent>, ErrorCode, String, bool)>,
+    ) {
+        let marks: Vec<_> = failed
+            .map(|(claimed, code, error, suspect)| self.failed_mark(claimed, code, &error, suspect))
+            .collect();
+        if marks.is_empty() {
+            return;
+        }
+        let won = self.written(Mark::Failed(&marks)).await.unwrap_or(marks.len());
+        marks.iter().take(won).for_each(|mark| record::outbox_attempt(mark.code.as_str()));
+        if won < marks.len() {
+            tracing::warn!(
+                lost = marks.len() - won,
+                "failed tries were not marked: their claims were lost meanwhile"
+            );
+        }
+    }
+
+    fn failed_mark(
+        &self,
+        claimed: &Claimed<ClaimedEvent>,
+        code: ErrorCode,
+        error: &str,
+        suspect: bool,
+    ) -> FailedMark {
+        let row = claimed.row();
+        FailedMark {
+            key: key(claimed),
+            attempt: Try {
+                event_type: row.event_type.clone(),
+                flow_id: row.flow_id,
+                trigger: Some(row.claim_trigger.clone()),
+                worker: Some(row.claimed_by.clone()),
+                started_at: Some(row.processing_started_at),
+            },
+            after: self.policy.after_failure(row.retry_count),
+            code,
+            error: storable(error, MAX_ERROR_BYTES),
+            suspect,
+        }
+    }
+
+    /// Gives claims back without using a retry.
+    pub(super) async fn give_back(&self, claimed: &[Claimed<ClaimedEvent>], suspect: bool, lone_loss: bool) {
+        let keys: Vec<_> = claimed.iter().map(key).collect();
+        self.written(Mark::GiveBack { keys: &keys, suspect, lone_loss }).await;
+    }
+
+    /// Writes a mark, again while the database is away; tells how many rows it won. What cannot be written is left to
+    /// the recovery.
+    async fn written(&self, mark: Mark<'_>) -> Option<usize> {
+        let mut waits = MARK_RETRIES.into_iter();
+        loop {
+            let error = match self.write(&mark).await {
+                Ok(written) => return Some(written),
+                Err(error) => error,
+            };
+            match waits.next() {
+                Some(wait) if error.is_retryable() || error.is_connection_loss() => {
+                    tokio::time::sleep(wait).await
+                }
+                _ => {
+                    tracing::error!(%error, "a mark cannot be written; the recovery will find the events");
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn write(&self, mark: &Mark<'_>) -> Result<usize, DbError> {
+        Ok(match *mark {
+            Mark::Published { keys, unroutable } => {
+                mark::published(&mut *self.db.conn().await?, keys, unroutable).await?
+            }
+            Mark::GiveBack { keys, suspect, lone_loss } => {
+                mark::give_back(&mut *self.db.conn().await?, keys, suspect, lone_loss).await?
+            }
+            Mark::Failed(marks) => {
+                let mut tx = self.db.begin().await?;
+                let won = mark::fail_in_tx(tx.conn(), marks, FailureKind::OutboxFailed).await?;
+                tx.commit().await?;
+                won
+            }
+        })
+    }
+}
+
+/// The end of a claim, as it is written.
+enum Mark<'a> {
+    Published { keys: &'a [ClaimKey], unroutable: Option<&'a str> },
+    Failed(&'a [FailedMark]),
+    GiveBack { keys: &'a [ClaimKey], suspect: bool, lone_loss: bool },
+}
+
+/// Cuts the next batch off `waiting`: at most `size` ids, all of one trigger.
+fn next_batch(waiting: &mut Vec<Handed>, size: usize) -> Vec<Handed> {
+    let trigger = waiting.first().map(|handed| handed.trigger);
+    let same = waiting.iter().take(size).take_while(|handed| Some(handed.trigger) == trigger).count();
+    waiting.drain(..same).collect()
+}
+
+fn key(claimed: &Claimed<ClaimedEvent>) -> ClaimKey {
+    ClaimKey { id: claimed.row().id, token: Some(claimed.token()) }
+}

@@ -1,0 +1,172 @@
+//! The scans: ids of due rows, stuck rows. Each reads one partial index, states as literals.
+
+use std::time::Duration;
+
+use diesel::{
+    QueryableByName,
+    result::QueryResult,
+    sql_types::{BigInt, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use uuid::Uuid;
+
+use super::OutboxStatus;
+use crate::{
+    db::Statement,
+    failures::{FailureKind, NewFailure, Severity, SubjectType},
+    types::Instant,
+};
+
+/// Where a scan stands: the last row's sort time and id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryableByName)]
+pub(super) struct ScanPoint {
+    #[diesel(sql_type = Timestamptz)]
+    pub(super) at: Instant,
+    #[diesel(sql_type = BigInt)]
+    pub(super) id: i64,
+}
+
+/// The oldest PENDING events after `from`.
+pub(super) async fn pending(
+    conn: &mut AsyncPgConnection,
+    from: Option<ScanPoint>,
+    limit: i64,
+) -> QueryResult<Vec<ScanPoint>> {
+    scan(
+        "SELECT created_at AS at, id FROM payment_outbox
+         WHERE status = 'PENDING' AND NOT suspect AND (created_at, id) > (coalesce($1, '-infinity'), $2)
+         ORDER BY created_at, id LIMIT $3",
+        from,
+        limit,
+    )
+    .load(conn)
+    .await
+}
+
+/// The FAILED events whose time has come, longest due first, after `from`.
+pub(super) async fn retryable(
+    conn: &mut AsyncPgConnection,
+    from: Option<ScanPoint>,
+    limit: i64,
+) -> QueryResult<Vec<ScanPoint>> {
+    scan(
+        "SELECT next_retry_at AS at, id FROM payment_outbox
+         WHERE status = 'FAILED' AND NOT suspect AND next_retry_at <= now()
+           AND (next_retry_at, id) > (coalesce($1, '-infinity'), $2)
+         ORDER BY next_retry_at, id LIMIT $3",
+        from,
+        limit,
+    )
+    .load(conn)
+    .await
+}
+
+fn scan(sql: &'static str, from: Option<ScanPoint>, limit: i64) -> Statement {
+    Statement::new(sql)
+        .bind::<Nullable<Timestamptz>, _>(from.map(|point| point.at))
+        .bind::<BigInt, _>(from.map_or(0, |point| point.id))
+        .bind::<BigInt, _>(limit)
+}
+
+/// A row whose publisher seems to have died.
+#[derive(Debug, Clone, QueryableByName)]
+pub(super) struct StuckEvent {
+    #[diesel(sql_type = BigInt)]
+    pub(super) id: i64,
+    #[diesel(sql_type = Nullable<SqlUuid>)]
+    pub(super) claim_token: Option<Uuid>,
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(super) claim_trigger: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(super) claimed_by: Option<String>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    pub(super) processing_started_at: Option<Instant>,
+    #[diesel(sql_type = Text)]
+    pub(super) event_type: String,
+    #[diesel(sql_type = SqlUuid)]
+    pub(super) flow_id: Uuid,
+    #[diesel(sql_type = Integer)]
+    pub(super) retry_count: i32,
+}
+
+/// PROCESSING for longer than the lease, also on their last try.
+pub(super) async fn stuck(
+    conn: &mut AsyncPgConnection,
+    lease: Duration,
+    limit: i64,
+) -> QueryResult<Vec<StuckEvent>> {
+    Statement::new(
+        "SELECT id, claim_token, claim_trigger, claimed_by, processing_started_at, event_type, flow_id, retry_count
+         FROM payment_outbox
+         WHERE status = 'PROCESSING'
+           AND coalesce(processing_started_at, created_at) < now() - $1 * interval '1 millisecond'
+         ORDER BY coalesce(processing_started_at, created_at), id LIMIT $2",
+    )
+    .bind::<BigInt, _>(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX))
+    .bind::<BigInt, _>(limit)
+    .load(conn)
+    .await
+}
+
+/// A FAILED row that no scan would have found.
+#[derive(Debug, Clone, QueryableByName)]
+pub(super) struct MendedEvent {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Text)]
+    event_type: String,
+    #[diesel(sql_type = SqlUuid)]
+    flow_id: Uuid,
+    #[diesel(sql_type = Integer)]
+    retry_count: i32,
+    #[diesel(sql_type = Integer)]
+    attempt_count: i32,
+    #[diesel(sql_type = Nullable<Text>)]
+    last_error_code: Option<String>,
+}
+
+impl MendedEvent {
+    /// What is to be told if it was given up; a row that is tried again now is not worth telling.
+    pub(super) fn dead_lettered(&self) -> Option<NewFailure> {
+        (self.status == OutboxStatus::DeadLettered.as_str()).then(|| NewFailure {
+            kind: FailureKind::OutboxDeadLettered,
+            severity: Severity::Critical,
+            subject_type: SubjectType::OutboxEvent,
+            subject_id: self.id.to_string(),
+            event_type: Some(self.event_type.clone()),
+            code: self.last_error_code.clone().unwrap_or_else(|| "RETRY_LIMIT".to_owned()),
+            message: format!("it failed {} times, which is at or over the limit", self.retry_count),
+            detail: None,
+            attempt: self.attempt_count,
+            flow_id: Some(self.flow_id),
+        })
+    }
+}
+
+/// FAILED rows that no scan would find: without a next try, which only a hand can have written, they are due now;
+/// at the retry limit (lowered since, or written by hand) they are `DEAD_LETTERED`.
+pub(super) async fn mend_failed(
+    conn: &mut AsyncPgConnection,
+    max_retries: i32,
+    limit: i64,
+) -> QueryResult<Vec<MendedEvent>> {
+    Statement::new(
+        "WITH astray AS MATERIALIZED (
+             SELECT id FROM payment_outbox
+             WHERE status = 'FAILED' AND (next_retry_at IS NULL OR retry_count >= $1)
+             ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+         )
+         UPDATE payment_outbox o
+         SET status = CASE WHEN retry_count >= $1 THEN 'DEAD_LETTERED' ELSE 'FAILED' END,
+             dead_lettered_at = CASE WHEN retry_count >= $1 THEN now() END,
+             next_retry_at = CASE WHEN retry_count >= $1 THEN NULL ELSE now() END
+         FROM astray WHERE o.id = astray.id
+         RETURNING o.id, o.status, event_type, flow_id, retry_count, attempt_count, last_error_code",
+    )
+    .bind::<Integer, _>(max_retries)
+    .bind::<BigInt, _>(limit)
+    .load(conn)
+    .await
+}

@@ -1,0 +1,128 @@
+//! What the API reads: single payments, lists, counts.
+
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    dsl::sql,
+    pg::Pg,
+    result::QueryResult,
+    sql_types::{BigInt, Bool},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use uuid::Uuid;
+
+use super::{Payment, PaymentStatus};
+use crate::{
+    db::{
+        Database, DbError, RowSource,
+        page::{Keyset, PageRequest, PageRows},
+        schema::payment as payments,
+    },
+    types::Instant,
+};
+
+/// Which payments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PaymentFilter {
+    /// In these states.
+    pub status: Option<Vec<PaymentStatus>>,
+    /// Of this payer.
+    pub user_id: Option<i64>,
+    /// For this meeting.
+    pub meeting_id: Option<i64>,
+    /// With this order id.
+    pub order_id: Option<String>,
+    /// With this payment key.
+    pub payment_key: Option<String>,
+    /// Of this flow.
+    pub flow_id: Option<Uuid>,
+    /// Written from this moment on.
+    pub from: Option<Instant>,
+    /// Written before this moment.
+    pub to: Option<Instant>,
+}
+
+fn filtered(filter: &PaymentFilter) -> payments::BoxedQuery<'_, Pg> {
+    let mut query = payments::table.into_boxed();
+    if let Some(status) = &filter.status {
+        query = match status.as_slice() {
+            // As a literal, so that the partial index of the state serves also a generic plan.
+            [only] => query.filter(sql::<Bool>(&format!("payment.status = '{}'", only.as_str()))),
+            several => query.filter(payments::status.eq_any(several.iter().map(|status| status.as_str()))),
+        };
+    }
+    if let Some(user_id) = filter.user_id {
+        query = query.filter(payments::user_id.eq(user_id));
+    }
+    if let Some(meeting_id) = filter.meeting_id {
+        query = query.filter(payments::meeting_id.eq(meeting_id));
+    }
+    if let Some(order_id) = &filter.order_id {
+        query = query.filter(payments::order_id.eq(order_id));
+    }
+    if let Some(payment_key) = &filter.payment_key {
+        query = query.filter(payments::payment_key.eq(payment_key));
+    }
+    if let Some(flow_id) = filter.flow_id {
+        query = query.filter(payments::flow_id.eq(flow_id));
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(payments::created_at.ge(from));
+    }
+    if let Some(to) = filter.to {
+        query = query.filter(payments::created_at.lt(to));
+    }
+    query
+}
+
+/// A page, newest first.
+pub async fn list(
+    conn: &mut AsyncPgConnection,
+    filter: &PaymentFilter,
+    page: &PageRequest,
+) -> QueryResult<PageRows<Payment>> {
+    let mut query = filtered(filter).select(Payment::as_select()).limit(page.fetch());
+    if let Some(Keyset { at, id }) = page.after {
+        query = query.filter(payments::created_at.le(at));
+        query = query
+            .filter(payments::created_at.lt(at).or(payments::created_at.eq(at).and(payments::id.lt(id))));
+    }
+    if let Some(Keyset { at, id }) = page.before {
+        query = query.filter(payments::created_at.ge(at));
+        query = query
+            .filter(payments::created_at.gt(at).or(payments::created_at.eq(at).and(payments::id.gt(id))));
+    }
+    query = if page.backwards {
+        query.order((payments::created_at.asc(), payments::id.asc()))
+    } else {
+        query.order((payments::created_at.desc(), payments::id.desc()))
+    };
+    Ok(page.page(query.load(conn).await?))
+}
+
+/// How many match, counted up to `cap + 1`.
+pub async fn count(conn: &mut AsyncPgConnection, filter: &PaymentFilter, cap: i64) -> QueryResult<i64> {
+    let matching = filtered(filter).select(sql::<BigInt>("1")).limit(cap + 1).load::<i64>(conn).await?;
+    Ok(i64::try_from(matching.len()).unwrap_or(i64::MAX))
+}
+
+/// One payment.
+pub async fn find(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<Payment>> {
+    payments::table.find(id).select(Payment::as_select()).first(conn).await.optional()
+}
+
+/// The payments with these ids.
+pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<Payment>> {
+    payments::table.filter(payments::id.eq_any(ids)).select(Payment::as_select()).load(conn).await
+}
+
+/// The payments as a watcher reads them.
+pub struct PaymentRows(pub Database);
+
+impl RowSource for PaymentRows {
+    type Row = Payment;
+
+    async fn load(&self, ids: Vec<i64>) -> Result<Vec<(i64, Payment)>, DbError> {
+        let payments = by_ids(&mut *self.0.read().await?, &ids).await?;
+        Ok(payments.into_iter().map(|payment| (payment.id, payment)).collect())
+    }
+}

@@ -1,0 +1,10 @@
+//! The integration tests: the real App on real PostgreSQL and RabbitMQ, through public interfaces.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests read DATABASE_URL and AMQP_URL, and spawn what they stop"
+)]
+
+mod outbox_delivery;
+mod outbox_trouble;
+mod support;

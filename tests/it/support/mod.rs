@@ -1,0 +1,28 @@
+//! What tests stand on: an App with a database, a name prefix at the broker and ports of its own.
+
+pub mod app;
+pub mod db;
+pub mod proxy;
+pub mod rabbit;
+pub mod wait;
+
+pub use app::TestApp;
+pub use wait::eventually;
+
+/// Runs a future to its end from a `Drop`, where no runtime may be entered.
+pub fn block_in_thread<F>(work: F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let thread = std::thread::spawn(move || {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work);
+    });
+    thread.join().unwrap();
+}
+
+/// A service that the test script has started.
+pub fn service_url(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run the tests with `make test`, which starts the services")
+    })
+}

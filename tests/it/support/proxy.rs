@@ -1,0 +1,100 @@
+//! A TCP proxy that a test puts before a service to break its connections without breaking the service.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
+
+/// What the proxy does with connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Passes everything on.
+    Pass,
+    /// Keeps connections open and passes nothing on.
+    Freeze,
+    /// Closes connections, old and new.
+    Refuse,
+}
+
+pub struct Proxy {
+    pub addr: SocketAddr,
+    mode: watch::Sender<Mode>,
+    connections: Arc<AtomicU64>,
+}
+
+impl Proxy {
+    /// Starts a proxy before `upstream` (`host:port`).
+    pub async fn start(upstream: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let mode = watch::Sender::new(Mode::Pass);
+        let connections = Arc::new(AtomicU64::new(0));
+        let (modes, counter) = (mode.clone(), Arc::clone(&connections));
+        tokio::spawn(async move {
+            while let Ok((client, _peer)) = listener.accept().await {
+                counter.fetch_add(1, Ordering::Relaxed);
+                let (upstream, modes) = (upstream.clone(), modes.subscribe());
+                tokio::spawn(async move { serve(client, upstream, modes).await });
+            }
+        });
+        Self { addr, mode, connections }
+    }
+
+    pub fn pass(&self) {
+        self.mode.send_replace(Mode::Pass);
+    }
+
+    pub fn freeze(&self) {
+        self.mode.send_replace(Mode::Freeze);
+    }
+
+    pub fn refuse(&self) {
+        self.mode.send_replace(Mode::Refuse);
+    }
+
+    /// Connections that were ever accepted.
+    pub fn accepted(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
+    }
+}
+
+async fn serve(client: TcpStream, upstream: String, mut modes: watch::Receiver<Mode>) {
+    if *modes.borrow() == Mode::Refuse {
+        return;
+    }
+    let Ok(server) = TcpStream::connect(upstream).await else { return };
+    let (client_read, client_write) = client.into_split();
+    let (server_read, server_write) = server.into_split();
+    let (up, down) = (modes.clone(), modes.clone());
+    tokio::select! {
+        () = pump(client_read, server_write, up) => {}
+        () = pump(server_read, client_write, down) => {}
+        _ = modes.wait_for(|mode| *mode == Mode::Refuse) => {}
+    }
+}
+
+async fn pump(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    mut modes: watch::Receiver<Mode>,
+) {
+    let mut buffer = vec![0_u8; 16 * 1024];
+    loop {
+        let Ok(read) = from.read(&mut buffer).await else { return };
+        if modes.wait_for(|mode| *mode != Mode::Freeze).await.is_err() {
+            return;
+        }
+        if read == 0 || to.write_all(&buffer[..read]).await.is_err() {
+            return;
+        }
+    }
+}

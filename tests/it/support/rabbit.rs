@@ -1,0 +1,159 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures_util::StreamExt;
+use lapin::{
+    Channel, Connection, ConnectionProperties, ExchangeKind,
+    options::{
+        BasicConsumeOptions, ExchangeDeclareOptions, ExchangeDeleteOptions, QueueBindOptions,
+        QueueDeclareOptions,
+    },
+    types::FieldTable,
+};
+use uuid::Uuid;
+
+/// A message as a consumer got it.
+#[derive(Debug, Clone)]
+pub struct Received {
+    pub message_id: String,
+    pub event_type: String,
+    pub correlation_id: String,
+    pub routing_key: String,
+    pub traceparent: Option<String>,
+    pub delivery_mode: u8,
+    pub content_type: String,
+    pub body: serde_json::Value,
+}
+
+/// The other side of the broker: a queue that collects what is routed to it.
+pub struct Rabbit {
+    pub channel: Channel,
+    _connection: Connection,
+}
+
+/// A queue and what arrived in it.
+pub struct Inbox {
+    pub queue: String,
+    received: Arc<Mutex<Vec<Received>>>,
+}
+
+impl Rabbit {
+    pub async fn connect(url: &str) -> Self {
+        let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
+        let channel = connection.create_channel().await.unwrap();
+        Self { channel, _connection: connection }
+    }
+
+    pub async fn declare_exchange(&self, exchange: &str) {
+        let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+        self.channel
+            .exchange_declare(exchange.into(), ExchangeKind::Topic, options, FieldTable::default())
+            .await
+            .unwrap();
+    }
+
+    pub async fn delete_exchange(&self, exchange: &str) {
+        self.channel.exchange_delete(exchange.into(), ExchangeDeleteOptions::default()).await.unwrap();
+    }
+
+    /// A queue bound with `keys`, consumed at once.
+    pub async fn inbox(&self, exchange: &str, keys: &[&str]) -> Inbox {
+        let queue = format!("test.{}", Uuid::new_v4().simple());
+        let options = QueueDeclareOptions { auto_delete: true, ..QueueDeclareOptions::default() };
+        self.channel.queue_declare(queue.as_str().into(), options, FieldTable::default()).await.unwrap();
+        let inbox = Inbox { queue, received: Arc::default() };
+        for key in keys {
+            self.bind(&inbox, exchange, key).await;
+        }
+        let options = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
+        let mut consumer = self
+            .channel
+            .basic_consume(inbox.queue.as_str().into(), "test".into(), options, FieldTable::default())
+            .await
+            .unwrap();
+        let received = Arc::clone(&inbox.received);
+        tokio::spawn(async move {
+            while let Some(Ok(delivery)) = consumer.next().await {
+                received.lock().unwrap().push(Received::new(&delivery));
+            }
+        });
+        inbox
+    }
+
+    pub async fn bind(&self, inbox: &Inbox, exchange: &str, key: &str) {
+        self.channel
+            .queue_bind(
+                inbox.queue.as_str().into(),
+                exchange.into(),
+                key.into(),
+                QueueBindOptions::default(),
+                FieldTable::default(),
+            )
+            .await
+            .unwrap();
+    }
+
+    pub async fn unbind(&self, inbox: &Inbox, exchange: &str, key: &str) {
+        self.channel
+            .queue_unbind(inbox.queue.as_str().into(), exchange.into(), key.into(), FieldTable::default())
+            .await
+            .unwrap();
+    }
+}
+
+impl Received {
+    fn new(delivery: &lapin::message::Delivery) -> Self {
+        let text = |value: &Option<lapin::types::ShortString>| {
+            value.as_ref().map(ToString::to_string).unwrap_or_default()
+        };
+        let properties = &delivery.properties;
+        let traceparent = properties.headers().as_ref().and_then(|headers| {
+            let header = headers.inner().get("traceparent")?;
+            header.as_long_string().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        Self {
+            message_id: text(properties.message_id()),
+            event_type: text(properties.kind()),
+            correlation_id: text(properties.correlation_id()),
+            routing_key: delivery.routing_key.to_string(),
+            traceparent,
+            delivery_mode: properties.delivery_mode().unwrap_or_default(),
+            content_type: text(properties.content_type()),
+            body: serde_json::from_slice(&delivery.data).unwrap(),
+        }
+    }
+}
+
+impl Inbox {
+    pub fn all(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+
+    pub fn len(&self) -> usize {
+        self.received.lock().unwrap().len()
+    }
+
+    /// How often each message id arrived.
+    pub fn counts(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for message in self.received.lock().unwrap().iter() {
+            *counts.entry(message.message_id.clone()).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// Waits until nothing has arrived for a while: what is not here now will not come.
+    pub async fn settled(&self) {
+        let mut before = self.len();
+        loop {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            if self.len() == before {
+                return;
+            }
+            before = self.len();
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! The composition root: everything that a process has, built once. `serve` and the tests build the same.
 
+mod server;
+
 use std::{path::Path, sync::Arc};
 
 use futures_util::FutureExt;
@@ -20,6 +22,8 @@ use crate::{
     payments::{PaymentRows, Payments},
     workers::{OnCrash, Tasks},
 };
+
+pub use server::Server;
 
 /// What a process has.
 #[derive(Clone)]

@@ -115,3 +115,11 @@ proof! {
     /// Proof of a verified ADMIN or OPERATOR token.
     ReaderPrincipal
 }
+
+#[cfg(test)]
+impl Principal {
+    /// A principal for tests that have no token to verify.
+    pub(crate) fn for_tests(subject: &str, roles: &[Role], expires_at: Instant) -> Self {
+        Self::verified(subject.to_owned(), None, roles.to_vec(), expires_at)
+    }
+}

@@ -151,13 +151,13 @@ impl Broker {
         }
     }
 
-    async fn connect(&self) -> Result<Connection, BrokerError> {
+    pub(super) async fn connect(&self) -> Result<Connection, BrokerError> {
         let properties =
             ConnectionProperties::default().with_connection_name(LongString::from("paydesk-publisher"));
         self.in_time(Connection::connect_uri(self.uri.clone(), properties)).await
     }
 
-    async fn in_time<T>(
+    pub(super) async fn in_time<T>(
         &self,
         call: impl Future<Output = Result<T, lapin::Error>>,
     ) -> Result<T, BrokerError> {
@@ -202,7 +202,7 @@ impl Broker {
         self.went_down(reason);
     }
 
-    async fn declare_exchange(&self, connection: &Connection) -> Result<(), BrokerError> {
+    pub(super) async fn declare_exchange(&self, connection: &Connection) -> Result<(), BrokerError> {
         let name = ShortString::from(self.name(PAYMENT_EVENTS));
         let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
         self.in_time(async {

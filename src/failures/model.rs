@@ -1,6 +1,6 @@
 use diesel::{
     pg::Pg,
-    prelude::{Queryable, Selectable},
+    prelude::{Queryable, QueryableByName, Selectable},
 };
 use uuid::Uuid;
 
@@ -76,7 +76,7 @@ stored_enum! {
 }
 
 /// A failure as it is stored.
-#[derive(Debug, Clone, PartialEq, Queryable, Selectable)]
+#[derive(Debug, Clone, PartialEq, Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = failure, check_for_backend(Pg))]
 pub struct Failure {
     /// Primary key.

@@ -1,12 +1,16 @@
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, dsl::sql, pg::Pg,
-    result::QueryResult, sql_types::BigInt,
+    ExpressionMethods, QueryDsl, SelectableHelper,
+    dsl::sql,
+    pg::Pg,
+    result::QueryResult,
+    sql_types::{Array, BigInt, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::{Failure, FailureKind, Severity};
 use crate::{
     db::{
+        Statement,
         page::{PageRequest, PageRows},
         schema::failure,
     },
@@ -113,20 +117,23 @@ pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Ve
     failure::table.filter(failure::id.eq_any(ids)).select(Failure::as_select()).load(conn).await
 }
 
-/// Every failure of these subjects, oldest first; at most `per_query` rows.
+/// The failures of these subjects, oldest first; of each the newest `per_subject`.
 pub async fn for_subjects(
     conn: &mut AsyncPgConnection,
-    subject_type: &str,
-    subject_ids: &[String],
-    per_query: i64,
+    subject_type: &'static str,
+    subject_ids: Vec<String>,
+    per_subject: i64,
 ) -> QueryResult<Vec<Failure>> {
-    failure::table
-        .filter(failure::subject_type.eq(subject_type).and(failure::subject_id.eq_any(subject_ids)))
-        .order(failure::id.asc())
-        .limit(per_query)
-        .select(Failure::as_select())
-        .load(conn)
-        .await
+    Statement::new(
+        "SELECT newest.* FROM unnest($2) AS subject (id) CROSS JOIN LATERAL (
+             SELECT * FROM failure WHERE subject_type = $1 AND subject_id = subject.id ORDER BY id DESC LIMIT $3
+         ) newest ORDER BY newest.id",
+    )
+    .bind::<Text, _>(subject_type)
+    .bind::<Array<Text>, _>(subject_ids)
+    .bind::<BigInt, _>(per_subject)
+    .load(conn)
+    .await
 }
 
 /// The failures after `position`, oldest first.

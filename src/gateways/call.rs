@@ -37,6 +37,21 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    const ALL: [Self; 7] = [
+        Self::Approved,
+        Self::Refused,
+        Self::AlreadyDone,
+        Self::InProgress,
+        Self::Unknown,
+        Self::Misconfigured,
+        Self::NotFound,
+    ];
+
+    /// Reads the stored name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text)
+    }
+
     /// The name that is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,15 +1,20 @@
 use diesel::{
-    ExpressionMethods, Insertable, QueryDsl, Queryable, Selectable, SelectableHelper, pg::Pg,
+    Insertable, QueryableByName,
+    pg::Pg,
     result::QueryResult,
+    sql_types::{Array, BigInt, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
 use super::ProviderCall;
-use crate::{db::schema::provider_call, types::Instant};
+use crate::{
+    db::{Statement, schema::provider_call},
+    types::Instant,
+};
 
 /// A call as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
 #[diesel(table_name = provider_call, check_for_backend(Pg))]
 pub struct RecordedCall {
     /// Primary key.
@@ -71,19 +76,21 @@ pub async fn record_call(
     Ok(())
 }
 
-/// The calls for these subjects, oldest first; at most `limit` rows.
+/// The calls for these subjects, oldest first; of each the newest `per_subject`.
 pub async fn calls_for(
     conn: &mut AsyncPgConnection,
-    subject_type: &str,
-    subject_ids: &[i64],
-    limit: i64,
+    subject_type: &'static str,
+    subject_ids: Vec<i64>,
+    per_subject: i64,
 ) -> QueryResult<Vec<RecordedCall>> {
-    provider_call::table
-        .filter(provider_call::subject_type.eq(subject_type))
-        .filter(provider_call::subject_id.eq_any(subject_ids))
-        .order(provider_call::id.asc())
-        .limit(limit)
-        .select(RecordedCall::as_select())
-        .load(conn)
-        .await
+    Statement::new(
+        "SELECT newest.* FROM unnest($2) AS subject (id) CROSS JOIN LATERAL (
+             SELECT * FROM provider_call WHERE subject_type = $1 AND subject_id = subject.id ORDER BY id DESC LIMIT $3
+         ) newest ORDER BY newest.id",
+    )
+    .bind::<Text, _>(subject_type)
+    .bind::<Array<BigInt>, _>(subject_ids)
+    .bind::<BigInt, _>(per_subject)
+    .load(conn)
+    .await
 }

@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{BigInt, Bool},
+    sql_types::{Array, BigInt, Bool, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
-        Database, DbError, RowSource,
+        Database, DbError, RowSource, Statement,
         page::{Keyset, PageRequest, PageRows},
         schema::payment_outbox as events,
     },
@@ -132,20 +132,24 @@ pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Ve
     events::table.filter(events::id.eq_any(ids)).select(OutboxEvent::as_select()).load(conn).await
 }
 
-/// The events about these things, oldest first; at most `limit` rows.
+/// The events about these things, oldest first; of each the newest `per_aggregate`.
 pub async fn for_aggregates(
     conn: &mut AsyncPgConnection,
-    aggregate_type: &str,
-    aggregate_ids: &[String],
-    limit: i64,
+    aggregate_type: &'static str,
+    aggregate_ids: Vec<String>,
+    per_aggregate: i64,
 ) -> QueryResult<Vec<OutboxEvent>> {
-    events::table
-        .filter(events::aggregate_type.eq(aggregate_type).and(events::aggregate_id.eq_any(aggregate_ids)))
-        .order((events::created_at.asc(), events::id.asc()))
-        .limit(limit)
-        .select(OutboxEvent::as_select())
-        .load(conn)
-        .await
+    Statement::new(
+        "SELECT newest.* FROM unnest($2) AS aggregate (id) CROSS JOIN LATERAL (
+             SELECT * FROM payment_outbox WHERE aggregate_type = $1 AND aggregate_id = aggregate.id
+             ORDER BY created_at DESC, id DESC LIMIT $3
+         ) newest ORDER BY newest.created_at, newest.id",
+    )
+    .bind::<Text, _>(aggregate_type)
+    .bind::<Array<Text>, _>(aggregate_ids)
+    .bind::<BigInt, _>(per_aggregate)
+    .load(conn)
+    .await
 }
 
 /// The events as a watcher reads them.

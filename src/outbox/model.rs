@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use diesel::{
     pg::Pg,
-    prelude::{Queryable, Selectable},
+    prelude::{Queryable, QueryableByName, Selectable},
 };
 use uuid::Uuid;
 
@@ -49,7 +49,7 @@ stored_enum! {
 }
 
 /// An event as operators see it.
-#[derive(Debug, Clone, PartialEq, Queryable, Selectable)]
+#[derive(Debug, Clone, PartialEq, Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = payment_outbox, check_for_backend(Pg))]
 pub struct OutboxEvent {
     /// Primary key.
@@ -100,6 +100,13 @@ pub struct OutboxEvent {
     pub created_at: Instant,
     /// When it last changed.
     pub updated_at: Instant,
+}
+
+impl OutboxEvent {
+    /// Where it is on its way; `None` for a state that this version does not know.
+    pub fn state(&self) -> Option<OutboxStatus> {
+        OutboxStatus::parse(&self.status)
+    }
 }
 
 /// How often and how fast a failed event is tried again.

@@ -14,8 +14,6 @@ stored_enum! {
         BrokerDown = "BROKER_DOWN",
         /// Only a person moves it on.
         NeedsOperator = "NEEDS_OPERATOR",
-        /// The provider's answer is unknown.
-        ProviderUnknown = "PROVIDER_UNKNOWN",
     }
 }
 

@@ -348,8 +348,7 @@ async fn known(conn: &mut AsyncPgConnection, id: i64) -> Result<Payment, DbError
 
 /// Stays PENDING; told once per payment.
 async fn unknown(conn: &mut AsyncPgConnection, payment: &Payment, refusal: &Refusal) -> Result<(), DbError> {
-    let ids = [payment.id.to_string()];
-    let told = failures::for_subjects(conn, SUBJECT.as_str(), &ids, 100).await?;
+    let told = failures::for_subjects(conn, SUBJECT.as_str(), vec![payment.id.to_string()], 100).await?;
     if told.iter().all(|failure| failure.kind != FailureKind::PaymentUnknown.as_str()) {
         let unknown = failure(payment, FailureKind::PaymentUnknown, Severity::Warning, refusal);
         failures::record(conn, unknown).await?;

@@ -54,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_panicking_task_is_told_and_runs_again() {
         let (runs, told) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
         let counted = Arc::clone(&told);

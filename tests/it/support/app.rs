@@ -32,7 +32,6 @@ pub struct TestApp {
     pub db: std::sync::Arc<TestDb>,
     pub rabbit: Rabbit,
     pub prefix: String,
-    pub settings: Vec<String>,
     owner: bool,
 }
 
@@ -103,7 +102,7 @@ impl TestApp {
         paydesk::telemetry::init_logs(&config.log).unwrap();
         let app = App::build(config).unwrap();
         app.start();
-        let test = Self { app, db, rabbit, prefix, settings: builder.settings, owner };
+        let test = Self { app, db, rabbit, prefix, owner };
         if builder.wait_for_broker {
             test.broker_is_up().await;
         }

@@ -8,7 +8,7 @@ use tracing::Level;
 
 use super::{
     super::{KeyIn, KeyInOutcome, answer},
-    Bench, CARD, SECRET_KEY, card, request, unknown,
+    Bench, CARD, SECRET_KEY, card, request,
 };
 use crate::httpclient::HttpAnswer;
 
@@ -43,13 +43,19 @@ async fn neither_card_nor_key_is_in_any_log_or_debug_output() {
     tracing::info!("listening");
     let bench = Bench::new().await;
     assert_says_nothing(&format!("{:?}", bench.client));
-    let behaviours = [json!({ "times": 0 }), json!({ "status": 500 }), json!({ "code": "FDS_ERROR" })];
-    for (number, behaviour) in
-        [CARD, "4000000000000002", "4000000000000341"].into_iter().zip(behaviours.iter().cycle())
-    {
+    let ordinary = json!({ "times": 0 });
+    let cases = [
+        (CARD, &ordinary),
+        ("4000000000000002", &ordinary),
+        ("4000000000000119", &ordinary),
+        ("4000000000000341", &ordinary),
+        (CARD, &json!({ "status": 500 })),
+        (CARD, &json!({ "code": "UNAUTHORIZED_KEY" })),
+    ];
+    for (index, (number, behaviour)) in cases.into_iter().enumerate() {
         bench.key_in_behaves(behaviour.clone()).await;
-        let card = card(number);
-        let request = KeyIn { idempotency_key: "key", ..request(&card) };
+        let (card, key) = (card(number), format!("key-{index}"));
+        let request = KeyIn { idempotency_key: &key, ..request(&card) };
         assert_says_nothing(&format!("{request:?} {:?}", bench.client.key_in(request).await));
     }
     assert_says_nothing(&json!(bench.calls().await).to_string());
@@ -72,8 +78,8 @@ fn a_provider_that_quotes_the_card_is_not_quoted() {
     assert_eq!(refusal.message, "[redacted] ([redacted]) is no card\u{FFFD}");
 }
 
-#[tokio::test]
-async fn a_long_message_is_cut_to_what_can_be_stored() {
+#[test]
+fn a_long_message_is_cut_to_what_can_be_stored() {
     let card = card(CARD);
     let body = json!({ "code": "COMMON_ERROR", "message": "결제".repeat(5_000) });
     let answer = HttpAnswer { status: 500, body: body.to_string().into() };

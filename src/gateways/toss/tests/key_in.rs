@@ -1,14 +1,16 @@
 use std::{net::TcpListener, time::Duration};
 
+use secrecy::SecretString;
 use serde_json::json;
 
 use super::{
-    super::{KeyIn, KeyInOutcome, answer},
+    super::{KeyIn, KeyInOutcome, TossClient, answer},
     Bench, CARD, ORDER, SECRET_KEY, card, client, request, unknown,
 };
 use crate::{
+    config::TossConfig,
     gateways::CallOutcome,
-    httpclient::HttpAnswer,
+    httpclient::{HttpAnswer, HttpClient},
     types::{Won, clock},
 };
 
@@ -217,11 +219,6 @@ fn a_200_is_an_approval_only_with_everything_as_asked_for() {
 
 #[test]
 fn a_gateway_without_url_or_key_is_off() {
-    use secrecy::SecretString;
-
-    use super::super::TossClient;
-    use crate::{config::TossConfig, httpclient::HttpClient};
-
     let made = |url: Option<&str>, key: Option<&str>| {
         let config = TossConfig {
             toss_url: url.map(str::to_owned),

@@ -1,0 +1,167 @@
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use diesel_async::SimpleAsyncConnection;
+use futures_util::FutureExt;
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use super::App;
+use crate::{
+    broker::BrokerState,
+    config::ServeConfig,
+    graphql::{self, ApiOptions, RateLimit, Services},
+    http::{self, Connections, Http, Readiness, SocketPolicy},
+    outbox::OutboxGauges,
+    telemetry::{self, record},
+    workers::{TickError, Worker},
+};
+
+/// How long readiness waits for the database before it calls it down.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often the metrics' gauges are read from the database.
+const GAUGE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The HTTP side of a running process.
+pub struct Server {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    /// Where metrics are, if they have a listener of their own.
+    pub metrics_addr: Option<SocketAddr>,
+    connections: Connections,
+    main: JoinHandle<bool>,
+    metrics: Option<JoinHandle<bool>>,
+}
+
+impl App {
+    /// Listens, as the settings say.
+    pub async fn listen(&self) -> io::Result<Server> {
+        let connections = Connections::default();
+        let metrics = telemetry::metrics();
+        let render: http::RenderMetrics = Arc::new(move || metrics.render());
+        let own_listener = self.config.http.metrics_listen;
+        let http = Http {
+            api: self.api(),
+            authenticate: self.authenticate(),
+            readiness: self.readiness(),
+            metrics: own_listener.is_none().then(|| Arc::clone(&render)),
+            sockets: SocketPolicy::default(),
+            connections: connections.clone(),
+        };
+        let listener = TcpListener::bind(self.config.http.listen).await?;
+        let addr = listener.local_addr()?;
+        let router = http::router(http, http::not_found());
+        let main = self.serve(listener, router, connections.clone());
+        let (metrics_addr, metrics) = match own_listener {
+            None => (None, None),
+            Some(address) => {
+                let listener = TcpListener::bind(address).await?;
+                let addr = listener.local_addr()?;
+                let router = http::metrics_router(render).merge(http::not_found());
+                (Some(addr), Some(self.serve(listener, router, connections.clone())))
+            }
+        };
+        self.tasks.spawn_worker(Gauges(self.clone()));
+        Ok(Server { addr, metrics_addr, connections, main, metrics })
+    }
+
+    fn serve(
+        &self,
+        listener: TcpListener,
+        router: http::Router,
+        connections: Connections,
+    ) -> JoinHandle<bool> {
+        crate::workers::spawn_tracked(
+            &self.tasks,
+            http::serve(listener, router, connections, ServeConfig::SHUTDOWN_GRACE),
+        )
+    }
+
+    fn api(&self) -> graphql::Api {
+        let services = Services {
+            db: self.db.clone(),
+            payments: self.payments.clone(),
+            outbox: self.outbox.clone(),
+            gate: self.publisher.gate().clone(),
+            feed: self.feed.clone(),
+            payment_watcher: Arc::clone(&self.payment_watcher),
+            outbox_watcher: Arc::clone(&self.outbox_watcher),
+            tasks: self.tasks.clone(),
+            environment: self.config.http.environment.clone(),
+        };
+        let rate_limit = RateLimit {
+            operator: self.config.http.rate_limit_operator,
+            service: self.config.http.rate_limit_service,
+        };
+        graphql::api(
+            services,
+            ApiOptions { introspection: self.config.http.graphql_introspection, rate_limit },
+        )
+    }
+
+    fn authenticate(&self) -> http::Authenticate {
+        let verifier = self.verifier.clone();
+        Arc::new(move |token| {
+            let verifier = verifier.clone();
+            async move { verifier.verify(&token).await }.boxed()
+        })
+    }
+
+    fn readiness(&self) -> http::CheckReadiness {
+        let app = self.clone();
+        Arc::new(move || {
+            let app = app.clone();
+            async move { app.look().await }.boxed()
+        })
+    }
+
+    async fn look(&self) -> Readiness {
+        let database = async {
+            let mut conn = self.db.read().await.ok()?;
+            conn.batch_execute("SELECT 1").await.ok()
+        };
+        let database = matches!(tokio::time::timeout(READINESS_TIMEOUT, database).await, Ok(Some(())));
+        let detail = match self.publisher.gate().broker() {
+            BrokerState::Down { error, .. } => vec![("broker".to_owned(), error)],
+            BrokerState::Blocked { reason, .. } => vec![("broker".to_owned(), format!("blocked: {reason}"))],
+            BrokerState::Connecting | BrokerState::Up { .. } => Vec::new(),
+        };
+        Readiness { database, broker: self.publisher.gate().broker().is_up(), detail }
+    }
+}
+
+impl Server {
+    /// Stops accepting, closes websockets with 1012, waits for the requests under way.
+    pub async fn stop(self) -> bool {
+        self.connections.closing.cancel();
+        let main = self.main.await.unwrap_or(false);
+        let metrics = match self.metrics {
+            Some(metrics) => metrics.await.unwrap_or(false),
+            None => true,
+        };
+        main && metrics
+    }
+}
+
+/// Keeps the gauges of `/metrics` current.
+struct Gauges(App);
+
+impl Worker for Gauges {
+    const NAME: &'static str = "metrics";
+
+    fn interval(&self) -> Duration {
+        GAUGE_INTERVAL
+    }
+
+    async fn tick(&self, _stop: &tokio_util::sync::CancellationToken) -> Result<(), TickError> {
+        telemetry::metrics().run_upkeep();
+        let broker = self.0.publisher.gate().broker();
+        record::broker(broker.is_up(), matches!(broker, BrokerState::Blocked { .. }));
+        let (work, read) = self.0.db.pool_use();
+        record::pool(work.in_use + read.in_use, work.idle + read.idle, work.max + read.max);
+        let gauges = OutboxGauges::read(&self.0.db).await?;
+        for (status, rows) in gauges.by_status() {
+            record::outbox_rows(status.as_str(), rows);
+        }
+        record::outbox_oldest_pending(gauges.oldest_pending());
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! Failures: object, filter, query, and the live feed.
+
+use async_graphql::{Context, Enum, ID, InputObject, Object, SimpleObject, Subscription, Union};
+use futures_util::{Stream, StreamExt};
+
+use super::{
+    error::ApiError,
+    guard,
+    input::{self, TimeRange, unknown_value},
+    loaders::{self, EventById, PaymentById},
+    outbox_event::OutboxEventObject,
+    page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
+    payment::PaymentObject,
+    scalars::{DateTime, Json, Uuid},
+    schema::Services,
+};
+use crate::{
+    db::page::Keyset,
+    failures::{self, Failure, FailureKind, FeedItem, Severity, SubjectType},
+};
+
+/// The filters of `failures` that an index serves.
+const INDEXED: &str = "kind, severity, code, subjectType with subjectId, occurredAt";
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "FailureKind", remote = "FailureKind")]
+pub enum FailureKindEnum {
+    /// A try to publish an event failed; it is tried again.
+    OutboxFailed,
+    /// The last try to publish an event failed.
+    OutboxDeadLettered,
+    /// A bonus could not be granted; it is tried again.
+    ChargeJobRetry,
+    /// A bonus could not be granted for good.
+    ChargeJobFailed,
+    /// The provider refused a refund for good.
+    RefundFailed,
+    /// Whether a refund was made is unknown.
+    RefundUnknown,
+    /// A payment was declined.
+    PaymentFailed,
+    /// Whether a payment was made is unknown.
+    PaymentUnknown,
+    /// An approval came too late and was cancelled.
+    PaymentVoided,
+    /// A purchase was paid but does not match ours.
+    ChargeMismatch,
+    /// Somebody paid twice for one charge.
+    DuplicatePurchase,
+    /// A gateway took a purchase back.
+    PurchaseReversed,
+    /// A gateway refuses our key or contract.
+    GatewayMisconfigured,
+    /// A message could not be consumed.
+    InboundDeadLettered,
+    /// A process died while it held something, and another took it over.
+    StuckRecovered,
+    /// The broker cannot be reached, or takes no messages.
+    BrokerUnavailable,
+    /// A background task panicked.
+    WorkerCrashed,
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
+#[graphql(name = "Severity", remote = "Severity")]
+pub enum SeverityEnum {
+    /// Worth knowing.
+    Info,
+    /// It is being retried.
+    Warning,
+    /// A person must act.
+    Critical,
+}
+
+/// What a failure happened to.
+#[derive(Union)]
+pub enum FailureSubject {
+    /// An event.
+    OutboxEvent(OutboxEventObject),
+    /// A payment.
+    Payment(PaymentObject),
+}
+
+/// A failure, as the API shows it.
+pub struct FailureObject(pub Failure);
+
+impl Node for FailureObject {
+    const LIST: &'static str = "failures";
+
+    fn keyset(&self) -> Keyset {
+        Keyset { at: self.0.occurred_at, id: self.0.position.unwrap_or_default() }
+    }
+}
+
+/// Something that went wrong. Append-only.
+#[Object(name = "Failure")]
+impl FailureObject {
+    /// Primary key.
+    async fn id(&self) -> ID {
+        self.0.id.into()
+    }
+
+    /// What kind.
+    async fn kind(&self) -> Result<FailureKindEnum, ApiError> {
+        FailureKind::parse(&self.0.kind).map(Into::into).ok_or_else(|| unknown_value("failure kind"))
+    }
+
+    /// How bad.
+    async fn severity(&self) -> Result<SeverityEnum, ApiError> {
+        Severity::parse(&self.0.severity).map(Into::into).ok_or_else(|| unknown_value("severity"))
+    }
+
+    /// For machines.
+    async fn code(&self) -> &str {
+        &self.0.code
+    }
+
+    /// For people.
+    async fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Number of the try, from 1.
+    async fn attempt(&self) -> i32 {
+        self.0.attempt
+    }
+
+    /// PAYMENT, OUTBOX_EVENT, WORKER, BROKER, …
+    async fn subject_type(&self) -> &str {
+        &self.0.subject_type
+    }
+
+    /// The subject's id.
+    async fn subject_id(&self) -> &str {
+        &self.0.subject_id
+    }
+
+    /// What it happened to. Null once the subject was cleaned up.
+    async fn subject(&self, ctx: &Context<'_>) -> Result<Option<FailureSubject>, ApiError> {
+        guard::reader(ctx)?;
+        let Ok(id) = self.0.subject_id.parse::<i64>() else { return Ok(None) };
+        Ok(match SubjectType::parse(&self.0.subject_type) {
+            Some(SubjectType::OutboxEvent) => loaders::load(ctx, EventById(id))
+                .await?
+                .map(|row| FailureSubject::OutboxEvent(OutboxEventObject(row))),
+            Some(SubjectType::Payment) => loaders::load(ctx, PaymentById(id))
+                .await?
+                .map(|row| FailureSubject::Payment(PaymentObject(row))),
+            Some(SubjectType::Worker | SubjectType::Broker) | None => None,
+        })
+    }
+
+    /// The flow that it belongs to.
+    async fn flow_id(&self) -> Option<Uuid> {
+        self.0.flow_id.map(Uuid)
+    }
+
+    /// Trigger, worker, outcome and times of the try.
+    async fn detail(&self) -> Option<Json> {
+        self.0.detail.clone().map(Json)
+    }
+
+    /// When.
+    async fn occurred_at(&self) -> DateTime {
+        DateTime(self.0.occurred_at)
+    }
+
+    /// Position in the feed: pass it as `after`.
+    async fn cursor(&self) -> String {
+        self.0.position.unwrap_or_default().to_string()
+    }
+}
+
+/// Which failures.
+#[derive(Debug, Clone, Default, InputObject)]
+pub struct FailureFilter {
+    /// Of these kinds.
+    pub kind: Option<Vec<FailureKindEnum>>,
+    /// Of these severities.
+    pub severity: Option<Vec<SeverityEnum>>,
+    /// Of subjects of this type.
+    pub subject_type: Option<String>,
+    /// Of this subject.
+    pub subject_id: Option<String>,
+    /// With these codes.
+    pub code: Option<Vec<String>>,
+    /// Occurred within.
+    pub occurred_at: Option<TimeRange>,
+}
+
+impl FailureFilter {
+    fn read(self) -> failures::FailureFilter {
+        let (from, to) = TimeRange::ends(self.occurred_at);
+        failures::FailureFilter {
+            kind: self.kind.map(|kinds| kinds.into_iter().map(Into::into).collect()),
+            severity: self.severity.map(|severities| severities.into_iter().map(Into::into).collect()),
+            subject_type: self.subject_type,
+            subject_id: self.subject_id,
+            code: self.code,
+            from,
+            to,
+            group: None,
+        }
+    }
+}
+
+/// Reads of failures.
+#[derive(Default)]
+pub struct FailureQuery;
+
+#[Object]
+impl FailureQuery {
+    /// The failure feed as a list, newest first, in feed order. ADMIN, OPERATOR.
+    async fn failures(
+        &self,
+        ctx: &Context<'_>,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+        filter: Option<FailureFilter>,
+    ) -> Result<Connection<FailureObject>, ApiError> {
+        guard::reader(ctx)?;
+        let page = PageArgs { first, after, last, before }.request::<FailureObject>()?;
+        let filter = filter.unwrap_or_default().read();
+        let db = Services::of(ctx)?.db.clone();
+        let mut conn = db.read().await.map_err(input::failed)?;
+        let rows =
+            failures::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
+        drop(conn);
+        let counter: Counter = Box::new(move || {
+            let (db, filter) = (db.clone(), filter.clone());
+            Box::pin(async move {
+                let mut conn = db.read().await.map_err(input::failed)?;
+                let counted = failures::count(&mut conn, &filter, COUNT_CAP).await;
+                counted.map(input::counted).map_err(|error| input::read_failed(error, INDEXED))
+            })
+        });
+        Ok(Connection::new(rows, FailureObject, counter))
+    }
+}
+
+/// What the live feed brings.
+#[derive(SimpleObject)]
+pub struct FailureFeedItem {
+    /// The next failure.
+    pub failure: Option<FailureObject>,
+    /// Tells a slow reader that it was cut off; it subscribes again after its last cursor.
+    pub lagged: bool,
+}
+
+/// Live failures.
+#[derive(Default)]
+pub struct FailureSubscription;
+
+#[Subscription]
+impl FailureSubscription {
+    /// Replays what came after the cursor, then goes on live: no gap, no repeat, from every process. Without `after`
+    /// only what comes from now on. ADMIN, OPERATOR.
+    async fn failures(
+        &self,
+        ctx: &Context<'_>,
+        filter: Option<FailureFilter>,
+        after: Option<String>,
+    ) -> Result<impl Stream<Item = Result<FailureFeedItem, ApiError>> + use<>, ApiError> {
+        guard::reader(ctx)?;
+        let feed = &Services::of(ctx)?.feed;
+        let after = match after {
+            None => None,
+            Some(cursor) => {
+                let last = feed.last_position().await.map_err(input::failed)?;
+                let position = cursor.parse::<i64>().ok().filter(|position| (0..=last).contains(position));
+                let wrong = || ApiError::bad_user_input(["after"], "after must be the cursor of a failure.");
+                Some(position.ok_or_else(wrong)?)
+            }
+        };
+        let items = feed.subscribe(after, filter.unwrap_or_default().read());
+        Ok(items.map(|item| match item {
+            Ok(FeedItem::Failure(failure)) => {
+                let failure = Some(FailureObject(Failure::clone(&failure)));
+                Ok(FailureFeedItem { failure, lagged: false })
+            }
+            Ok(FeedItem::Lagged) => Ok(FailureFeedItem { failure: None, lagged: true }),
+            Err(error) => Err(input::failed(error)),
+        }))
+    }
+}

@@ -1,0 +1,157 @@
+//! Loaders: one query for all rows of a page, instead of one for each. Made per operation, each load on its own
+//! connection.
+
+use std::{collections::HashMap, hash::Hash, sync::Arc};
+
+use async_graphql::{
+    Context, Data,
+    dataloader::{DataLoader, Loader},
+};
+
+use super::{
+    error::{ApiError, Cause},
+    schema::Services,
+};
+use crate::{
+    db::{Database, DbError},
+    failures::{self, Failure, SubjectType},
+    gateways::{self, RecordedCall},
+    outbox::{self, OutboxEvent},
+    payments::{self, Payment},
+    workers::spawn_tracked,
+};
+
+/// Rows of one kind that an object shows of another, at most; the newest ones.
+const PER_OBJECT: i64 = 100;
+
+/// Reads for the nested fields.
+pub(super) struct Reads(Database);
+
+/// The failures of a subject.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct FailuresOf(pub SubjectType, pub String);
+
+/// The outbox events about a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct EventsOfPayment(pub i64);
+
+/// The provider calls for a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CallsOfPayment(pub i64);
+
+/// A payment by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PaymentById(pub i64);
+
+/// An outbox event by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct EventById(pub i64);
+
+/// Puts the loaders of one operation into its data.
+pub(super) fn insert(data: &mut Data, services: &Services) {
+    let tasks = services.tasks.clone();
+    let spawn = move |load| drop(spawn_tracked(&tasks, load));
+    data.insert(DataLoader::new(Reads(services.db.clone()), spawn));
+}
+
+/// Loads one key together with its neighbours'.
+pub(super) async fn load<K>(
+    ctx: &Context<'_>,
+    key: K,
+) -> Result<Option<<Reads as Loader<K>>::Value>, ApiError>
+where
+    K: Send + Sync + Hash + Eq + Clone + 'static,
+    Reads: Loader<K, Error = Cause>,
+{
+    let loader = ctx
+        .data_opt::<DataLoader<Reads>>()
+        .ok_or_else(|| ApiError::internal("an operation without loaders"))?;
+    loader.load_one(key).await.map_err(ApiError::internal_shared)
+}
+
+fn shared(error: impl Into<DbError>) -> Cause {
+    Arc::new(error.into())
+}
+
+fn grouped<K: Hash + Eq, V>(rows: Vec<V>, key: impl Fn(&V) -> K) -> HashMap<K, Vec<V>> {
+    let mut groups: HashMap<K, Vec<V>> = HashMap::new();
+    for row in rows {
+        groups.entry(key(&row)).or_default().push(row);
+    }
+    groups
+}
+
+impl Loader<FailuresOf> for Reads {
+    type Value = Vec<Failure>;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[FailuresOf]) -> Result<HashMap<FailuresOf, Vec<Failure>>, Cause> {
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let mut all = HashMap::new();
+        for subject_type in SubjectType::ALL.iter().copied() {
+            let ids: Vec<String> =
+                keys.iter().filter(|key| key.0 == subject_type).map(|key| key.1.clone()).collect();
+            if !ids.is_empty() {
+                let rows = failures::for_subjects(&mut conn, subject_type.as_str(), ids, PER_OBJECT).await;
+                all.extend(grouped(rows.map_err(shared)?, |row| {
+                    FailuresOf(subject_type, row.subject_id.clone())
+                }));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Loader<EventsOfPayment> for Reads {
+    type Value = Vec<OutboxEvent>;
+    type Error = Cause;
+
+    async fn load(
+        &self,
+        keys: &[EventsOfPayment],
+    ) -> Result<HashMap<EventsOfPayment, Vec<OutboxEvent>>, Cause> {
+        let ids = keys.iter().map(|key| key.0.to_string()).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = outbox::for_aggregates(&mut conn, "PAYMENT", ids, PER_OBJECT).await.map_err(shared)?;
+        Ok(grouped(rows, |row| EventsOfPayment(row.aggregate_id.parse().unwrap_or_default())))
+    }
+}
+
+impl Loader<CallsOfPayment> for Reads {
+    type Value = Vec<RecordedCall>;
+    type Error = Cause;
+
+    async fn load(
+        &self,
+        keys: &[CallsOfPayment],
+    ) -> Result<HashMap<CallsOfPayment, Vec<RecordedCall>>, Cause> {
+        let ids = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = gateways::calls_for(&mut conn, "PAYMENT", ids, PER_OBJECT).await.map_err(shared)?;
+        Ok(grouped(rows, |row| CallsOfPayment(row.subject_id)))
+    }
+}
+
+impl Loader<PaymentById> for Reads {
+    type Value = Payment;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[PaymentById]) -> Result<HashMap<PaymentById, Payment>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = payments::by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (PaymentById(row.id), row)).collect())
+    }
+}
+
+impl Loader<EventById> for Reads {
+    type Value = OutboxEvent;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[EventById]) -> Result<HashMap<EventById, OutboxEvent>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = outbox::by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (EventById(row.id), row)).collect())
+    }
+}

@@ -1,0 +1,80 @@
+//! The schema: the roots, and what the resolvers work with.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Data, MergedObject, MergedSubscription, Schema, SchemaBuilder};
+
+use super::{
+    api::{Api, ApiOptions},
+    error::ApiError,
+    failure::{FailureQuery, FailureSubscription},
+    loaders,
+    outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
+    payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
+    viewer::ViewerQuery,
+};
+use crate::{
+    db::{Database, Watcher},
+    failures::FailureFeed,
+    outbox::{Gate, Outbox, OutboxRows},
+    payments::{PaymentRows, Payments},
+    workers::Tasks,
+};
+
+/// What the resolvers work with; one for the process.
+#[derive(Clone)]
+pub struct Services {
+    /// The database.
+    pub db: Database,
+    /// Payments' use cases.
+    pub payments: Payments,
+    /// The way into the outbox.
+    pub outbox: Outbox,
+    /// The gate before the broker, which tells what events wait for.
+    pub gate: Gate,
+    /// The live failure feed.
+    pub feed: FailureFeed,
+    /// Watched payments.
+    pub payment_watcher: Arc<Watcher<PaymentRows>>,
+    /// Watched outbox events.
+    pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// Where the loaders' reads run.
+    pub tasks: Tasks,
+    /// The deployment's name.
+    pub environment: String,
+}
+
+/// Every read.
+#[derive(MergedObject, Default)]
+pub struct Query(ViewerQuery, PaymentQuery, OutboxQuery, FailureQuery);
+
+/// Every change.
+#[derive(MergedObject, Default)]
+pub struct Mutation(PaymentMutation, OutboxMutation);
+
+/// Everything live.
+#[derive(MergedSubscription, Default)]
+pub struct Subscription(FailureSubscription, PaymentSubscription, OutboxSubscription);
+
+fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
+    Schema::build(Query::default(), Mutation::default(), Subscription::default())
+}
+
+/// The API over these services. Loaders are made anew for every operation: nothing read for one caller reaches another.
+pub fn api(services: Services, options: ApiOptions) -> Api {
+    let per_operation = services.clone();
+    let prepare = move |data: &mut Data| loaders::insert(data, &per_operation);
+    Api::new(builder().data(services), options, prepare)
+}
+
+/// The schema in SDL; the file `schema.graphql` is exactly this.
+pub fn sdl() -> String {
+    builder().finish().sdl()
+}
+
+impl Services {
+    /// The services of the process that answers.
+    pub(super) fn of<'a>(ctx: &Context<'a>) -> Result<&'a Self, ApiError> {
+        ctx.data_opt().ok_or_else(|| ApiError::internal("a schema without services"))
+    }
+}

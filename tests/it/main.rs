@@ -5,6 +5,8 @@
     reason = "tests read DATABASE_URL and AMQP_URL, and spawn what they stop"
 )]
 
+mod crashes;
+mod main_job;
 mod outbox_delivery;
 mod outbox_trouble;
 mod payments;

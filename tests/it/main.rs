@@ -5,6 +5,7 @@
     reason = "tests read DATABASE_URL and AMQP_URL, and spawn what they stop"
 )]
 
+mod broker_outage;
 mod crashes;
 mod main_job;
 mod outbox_delivery;

@@ -18,6 +18,7 @@ use crate::{
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
     gateways::TossClient,
     httpclient::{HttpClient, HttpError},
+    operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
     payments::{PaymentRows, Payments},
     workers::{OnCrash, Tasks},
@@ -146,6 +147,7 @@ impl App {
             self.tasks.spawn_worker(PendingScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RetryScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RecoveryScheduler(Arc::clone(&self.publisher)));
+            self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }
 

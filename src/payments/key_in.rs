@@ -215,8 +215,8 @@ impl Payments {
                 let undecided = answer.payment.is(PaymentStatus::Pending);
                 Ok(if undecided { Start::Ask(answer.payment) } else { Start::Answer(answer) })
             }
-            KeyState::Running => Err(KeyInError::RequestInProgress),
-            KeyState::Reused => Err(KeyInError::KeyReused),
+            KeyState::Running => refuse(tx, KeyInError::RequestInProgress).await,
+            KeyState::Reused => refuse(tx, KeyInError::KeyReused).await,
         }
     }
 
@@ -323,6 +323,11 @@ fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
         idempotency_key: Uuid::new_v4().to_string(),
         flow_id: Uuid::now_v7(),
     }
+}
+
+async fn refuse(tx: Transaction, error: KeyInError) -> Result<Start, KeyInError> {
+    tx.rollback().await?;
+    Err(error)
 }
 
 /// Which refusal it is when the user has an active payment for the meeting.

@@ -11,4 +11,5 @@ mod main_job;
 mod outbox_delivery;
 mod outbox_trouble;
 mod payments;
+mod retention;
 mod support;

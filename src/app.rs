@@ -20,7 +20,7 @@ use crate::{
     httpclient::{HttpClient, HttpError},
     operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
-    payments::{PaymentRows, Payments},
+    payments::{PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows},
     workers::{OnCrash, Tasks},
 };
 
@@ -51,6 +51,8 @@ pub struct App {
     pub hints: Hints,
     /// Watched payments.
     pub payment_watcher: Arc<Watcher<PaymentRows>>,
+    /// Watched refunds.
+    pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
     /// Checks tokens.
@@ -95,12 +97,13 @@ impl App {
             toss: TossClient::new(&config.toss, http.clone()).map(Arc::new),
             tasks: tasks.clone(),
             exchange: broker.name(PAYMENT_EVENTS),
-            config: PaymentConfig::new(&config.toss),
+            config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
         let hints = Hints::new(db.connector().clone());
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
             payment_watcher: Watcher::new(PaymentRows(db.clone())),
+            refund_watcher: Watcher::new(RefundRows(db.clone())),
             outbox_watcher: Watcher::new(OutboxRows(db.clone())),
             verifier: TokenVerifier::new(&config.token, http)?,
             config: Arc::new(config),
@@ -134,8 +137,14 @@ impl App {
         let app = self.clone();
         self.spawn("row-watchers", move |stop| {
             let app = app.clone();
-            async move { tokio::join!(app.payment_watcher.run(stop.clone()), app.outbox_watcher.run(stop)) }
-                .map(|_| ())
+            async move {
+                tokio::join!(
+                    app.payment_watcher.run(stop.clone()),
+                    app.refund_watcher.run(stop.clone()),
+                    app.outbox_watcher.run(stop),
+                )
+            }
+            .map(|_| ())
         });
         let app = self.clone();
         // The connection also tells readiness and the console how the broker is.
@@ -148,6 +157,8 @@ impl App {
             self.tasks.spawn_worker(PendingScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RetryScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RecoveryScheduler(Arc::clone(&self.publisher)));
+            self.tasks.spawn_worker(PaymentReconciler(self.payments.clone()));
+            self.tasks.spawn_worker(RefundReconciler(self.payments.clone()));
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

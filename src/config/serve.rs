@@ -3,7 +3,10 @@ use std::time::Duration;
 use clap::Args;
 use thiserror::Error;
 
-use super::{BrokerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, TokenConfig, TossConfig};
+use super::{
+    BrokerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig, TokenConfig,
+    TossConfig,
+};
 
 /// A setting, or a pair of settings, that cannot be worked with.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -43,6 +46,9 @@ pub struct ServeConfig {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub toss: TossConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub reconcile: ReconcileConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub log: LogConfig,

@@ -7,10 +7,11 @@ use super::{
     error::ApiError,
     guard,
     input::{self, TimeRange, unknown_value},
-    loaders::{self, EventById, PaymentById},
+    loaders::{self, EventById, PaymentById, RefundById},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     payment::PaymentObject,
+    refund::RefundObject,
     scalars::{DateTime, Json, Uuid},
     schema::Services,
 };
@@ -81,6 +82,8 @@ pub enum FailureSubject {
     OutboxEvent(OutboxEventObject),
     /// A payment.
     Payment(PaymentObject),
+    /// A refund.
+    Refund(RefundObject),
 }
 
 /// A failure, as the API shows it.
@@ -127,7 +130,7 @@ impl FailureObject {
         self.0.attempt
     }
 
-    /// PAYMENT, OUTBOX_EVENT, WORKER, BROKER, …
+    /// PAYMENT, REFUND, OUTBOX_EVENT, WORKER, BROKER, …
     async fn subject_type(&self) -> &str {
         &self.0.subject_type
     }
@@ -148,6 +151,9 @@ impl FailureObject {
             Some(SubjectType::Payment) => loaders::load(ctx, PaymentById(id))
                 .await?
                 .map(|row| FailureSubject::Payment(PaymentObject(row))),
+            Some(SubjectType::Refund) => {
+                loaders::load(ctx, RefundById(id)).await?.map(|row| FailureSubject::Refund(RefundObject(row)))
+            }
             Some(SubjectType::Worker | SubjectType::Broker) | None => None,
         })
     }

@@ -11,13 +11,14 @@ use super::{
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
+    refund::{RefundMutation, RefundQuery, RefundSubscription},
     viewer::ViewerQuery,
 };
 use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
     outbox::{Gate, Outbox, OutboxRows},
-    payments::{PaymentRows, Payments},
+    payments::{PaymentRows, Payments, RefundRows},
     workers::Tasks,
 };
 
@@ -36,6 +37,8 @@ pub struct Services {
     pub feed: FailureFeed,
     /// Watched payments.
     pub payment_watcher: Arc<Watcher<PaymentRows>>,
+    /// Watched refunds.
+    pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
     /// Where the loaders' reads run.
@@ -46,15 +49,15 @@ pub struct Services {
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, OutboxQuery, FailureQuery);
+pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, FailureQuery);
 
 /// Every change.
 #[derive(MergedObject, Default)]
-pub struct Mutation(PaymentMutation, OutboxMutation);
+pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation);
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]
-pub struct Subscription(FailureSubscription, PaymentSubscription, OutboxSubscription);
+pub struct Subscription(FailureSubscription, PaymentSubscription, RefundSubscription, OutboxSubscription);
 
 fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
     Schema::build(Query::default(), Mutation::default(), Subscription::default())

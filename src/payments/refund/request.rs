@@ -188,7 +188,7 @@ impl Payments {
         match idempotency::take(tx.conn(), &caller_key, input.hash(), subject, sequence, lease).await? {
             KeyState::Fresh { subject_id } => {
                 let payment = match guard(&mut tx, service, input, arrived).await {
-                    Ok(Guarded::Refundable(Box::new(payment))) => payment,
+                    Ok(Guarded::Refundable(payment)) => payment,
                     Ok(Guarded::Refunded(refund)) => {
                         idempotency::point_at(tx.conn(), &caller_key, refund.id, true).await?;
                         tx.commit().await?;

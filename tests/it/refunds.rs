@@ -105,7 +105,7 @@ async fn twenty_parallel_refunds_over_two_processes_move_the_money_once() {
     let test = TestApp::builder().toss(&toss).start().await;
     let second = TestApp::builder().toss(&toss).start_beside(&test).await;
     let payment = paid(&test.service(), 7, 42).await;
-    toss.behave(json!({ "gateway": "toss", "operation": "cancel", "delayMs": 500 })).await;
+    toss.behave(json!({ "gateway": "toss", "operation": "cancel", "delayMs": 3000 })).await;
     let mut under_way = tokio::task::JoinSet::new();
     for number in 0..20 {
         let actor = if number % 2 == 0 { test.service() } else { second.service() };

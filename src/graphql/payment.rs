@@ -283,8 +283,8 @@ pub struct CardInput {
     pub expiration_month: String,
     /// The first two digits of the PIN, where the contract asks for them.
     pub password: Option<String>,
-    /// Birth date (6 digits) or business number (10 digits).
-    pub identity_number: String,
+    /// Birth date (6 digits) or business number (10 digits), where the contract asks for it.
+    pub identity_number: Option<String>,
 }
 
 impl std::fmt::Debug for CardInput {

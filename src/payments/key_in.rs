@@ -133,8 +133,11 @@ impl KeyInInput {
         if !(1..=100).contains(&self.order_name.chars().count()) {
             return invalid("orderName", "the order name must have 1 to 100 characters");
         }
-        if self.order_name.contains('\0') || self.idempotency_key.contains('\0') {
-            return invalid("orderName", "texts must not contain the character NUL");
+        // PostgreSQL stores no NUL.
+        for (field, text) in [("idempotencyKey", &self.idempotency_key), ("orderName", &self.order_name)] {
+            if text.contains('\0') {
+                return invalid(field, "the character NUL is not allowed");
+            }
         }
         Ok(())
     }

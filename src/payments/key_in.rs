@@ -117,8 +117,8 @@ impl From<diesel::result::Error> for KeyInError {
 
 /// Where the first transaction leads.
 enum Start {
-    /// Ask the provider.
-    Ask(Payment),
+    /// Ask the provider about this payment, PENDING, which a request that never came back may have made.
+    Ask(PaymentAnswer),
     /// There is nothing to ask: this is the answer.
     Answer(PaymentAnswer),
 }
@@ -175,9 +175,9 @@ impl Payments {
         caller: String,
         input: KeyInInput,
     ) -> Result<PaymentAnswer, KeyInError> {
-        let payment = match self.start(caller, &input).await? {
+        let PaymentAnswer { payment, replayed } = match self.start(caller, &input).await? {
             Start::Answer(answer) => return Ok(answer),
-            Start::Ask(payment) => payment,
+            Start::Ask(undecided) => undecided,
         };
         let request = KeyIn {
             order_id: &payment.order_id,
@@ -190,7 +190,7 @@ impl Payments {
         record::provider_call(call.provider, call.operation, call.outcome.as_str(), call.duration);
         drop(input);
         let payment = self.record_outcome(payment, outcome, call).await?;
-        Ok(PaymentAnswer { payment, replayed: false })
+        Ok(PaymentAnswer { payment, replayed })
     }
 
     /// Transaction 1: the key and the PENDING payment.
@@ -205,7 +205,7 @@ impl Payments {
                 match store::insert(tx.conn(), new_payment(subject_id, input)).await? {
                     Some(payment) => {
                         tx.commit().await?;
-                        Ok(Start::Ask(payment))
+                        Ok(Start::Ask(PaymentAnswer { payment, replayed: false }))
                     }
                     // A refusal that made no row leaves no key behind.
                     None => Err(active_payment(tx, input).await?),
@@ -216,7 +216,7 @@ impl Payments {
                 let answer = PaymentAnswer { payment: known(tx.conn(), subject_id).await?, replayed: true };
                 tx.commit().await?;
                 let undecided = answer.payment.is(PaymentStatus::Pending);
-                Ok(if undecided { Start::Ask(answer.payment) } else { Start::Answer(answer) })
+                Ok(if undecided { Start::Ask(answer) } else { Start::Answer(answer) })
             }
             KeyState::Running => refuse(tx, KeyInError::RequestInProgress).await,
             KeyState::Reused => refuse(tx, KeyInError::KeyReused).await,

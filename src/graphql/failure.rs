@@ -268,13 +268,13 @@ impl FailureSubscription {
         guard::reader(ctx)?;
         let filter = filter.unwrap_or_default().read()?;
         let feed = &Services::of(ctx)?.feed;
+        let last = feed.last_position().await.map_err(input::failed)?;
         let after = match after {
-            None => None,
+            None => last,
             Some(cursor) => {
-                let last = feed.last_position().await.map_err(input::failed)?;
                 let position = cursor.parse::<i64>().ok().filter(|position| (0..=last).contains(position));
                 let wrong = || ApiError::bad_user_input(["after"], "after must be the cursor of a failure.");
-                Some(position.ok_or_else(wrong)?)
+                position.ok_or_else(wrong)?
             }
         };
         let items = feed.subscribe(after, filter);

@@ -341,11 +341,8 @@ impl OutboxSubscription {
         guard::reader(ctx)?;
         let id = input::id(&["id"], &id)?;
         let services = Services::of(ctx)?;
-        // Watched before it is read: no change in between is lost.
-        let watching = services.outbox_watcher.watch(id);
-        let mut conn = services.db.read().await.map_err(input::failed)?;
-        let first = outbox::find(&mut conn, id).await.map_err(input::failed)?;
-        let first = first.ok_or_else(|| ApiError::not_found("There is no such outbox event."))?;
-        Ok(watch::changes(first, watching, OutboxEventObject))
+        let watching = services.outbox_watcher.watch(id).await.map_err(input::failed)?;
+        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such outbox event."))?;
+        Ok(watch::changes(watching, OutboxEventObject))
     }
 }

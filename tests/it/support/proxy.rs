@@ -49,6 +49,15 @@ impl Proxy {
         Self { addr, mode, connections }
     }
 
+    /// Starts a proxy before a service's URL (`scheme://user:password@host:port/path`); and the URL through it.
+    pub async fn before(url: &str) -> (Self, String) {
+        let (credentials, host_and_path) = url.rsplit_once('@').unwrap();
+        let (host, path) = host_and_path.split_once('/').unwrap();
+        let proxy = Self::start(host.to_owned()).await;
+        let through = format!("{credentials}@{}/{path}", proxy.addr);
+        (proxy, through)
+    }
+
     pub fn pass(&self) {
         self.mode.send_replace(Mode::Pass);
     }

@@ -225,20 +225,19 @@ async fn no_secret_is_in_any_answer_not_even_of_a_broken_server() {
         told += &raw(&test.base, &format!("GET {path} HTTP/1.1"), b"").await;
     }
     told += &admin.data("{ viewer { subject name roles environment } }", json!({})).await.to_string();
-    let database = service_url("DATABASE_URL");
-    let password = database.split_once("://").and_then(|(_, rest)| rest.split_once('@')).unwrap().0;
     for secret in [
         SECRET,
         "test_sk_sim",
         "guest:guest",
-        password,
+        "postgres://",
+        "amqp://",
         "relation",
         "payment_away",
         "diesel",
         "src/",
-        "4330000000000001",
+        "433000",
     ] {
-        assert!(!told.contains(secret), "{secret} in {told}");
+        assert_eq!(told.lines().find(|line| line.contains(secret)), None, "{secret}");
     }
     broker.pass();
     test.broker_is_up().await;

@@ -5,7 +5,10 @@
     reason = "tests read DATABASE_URL and AMQP_URL, and spawn what they stop"
 )]
 
+mod layering;
+mod migrations;
 mod outbox_delivery;
 mod outbox_trouble;
 mod payments;
+mod plans;
 mod support;

@@ -18,6 +18,7 @@ use crate::{
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
     gateways::TossClient,
     httpclient::{HttpClient, HttpError},
+    operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
     payments::{PaymentRows, Payments},
     workers::{OnCrash, Tasks},
@@ -82,9 +83,10 @@ impl App {
         config.check()?;
         let instance: Arc<str> = config.instance_name().into();
         let db = Database::new(&config.database)?;
-        let broker = Broker::new(&config.broker)?;
+        let authorities = authorities(&config)?;
+        let broker = Broker::new(&config.broker, authorities.clone())?;
         let tasks = Tasks::new(record_crashes(db.clone()));
-        let http = http_client(&config)?;
+        let http = HttpClient::new(config.toss.provider_timeout, authorities.as_deref().map(str::as_bytes))?;
         let publisher = Publisher::new(db.clone(), Arc::clone(&broker), &config.outbox, instance.to_string());
         let outbox = publisher.outbox();
         let payments = Payments {
@@ -146,6 +148,7 @@ impl App {
             self.tasks.spawn_worker(PendingScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RetryScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RecoveryScheduler(Arc::clone(&self.publisher)));
+            self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }
 
@@ -167,14 +170,14 @@ impl App {
     }
 }
 
-fn http_client(config: &ServeConfig) -> Result<HttpClient, AppError> {
+/// The certificate authorities to trust beside the system's, in PEM.
+fn authorities(config: &ServeConfig) -> Result<Option<String>, SettingError> {
     let read = |path: &Path| {
-        std::fs::read(path).map_err(|error| {
+        std::fs::read_to_string(path).map_err(|error| {
             SettingError::new("PAYDESK_TLS_CA_FILE", format!("{} cannot be read: {error}", path.display()))
         })
     };
-    let roots = config.database.tls_ca_file.as_deref().map(read).transpose()?;
-    Ok(HttpClient::new(config.toss.provider_timeout, roots.as_deref())?)
+    config.database.tls_ca_file.as_deref().map(read).transpose()
 }
 
 /// A worker that panicked is a failure on the feed.

@@ -131,7 +131,7 @@ async fn known(
 ) -> QueryResult<KeyState> {
     let known: Known = keyed(
         "SELECT subject_id, input_hash = $4 AS same_input, finished_at IS NOT NULL AS finished,
-                lease_until <= now() AND $5 >= 0 AS lease_over
+                lease_until <= now() AS lease_over
          FROM idempotency_key WHERE caller = $1 AND operation = $2 AND key = $3 FOR UPDATE",
         caller_key,
         input,

@@ -17,6 +17,7 @@ pub mod http;
 pub mod httpclient;
 pub mod idempotency;
 pub mod jwt;
+pub mod operations;
 pub mod outbox;
 pub mod payments;
 pub mod simulator;

@@ -52,7 +52,7 @@ CREATE INDEX payment_outbox_failed_next_retry_at_id_ix ON payment_outbox (next_r
 CREATE INDEX payment_outbox_processing_started_at_ix ON payment_outbox ((coalesce(processing_started_at, created_at)), id) WHERE status = 'PROCESSING';
 CREATE INDEX payment_outbox_published_at_id_ix ON payment_outbox (published_at, id) WHERE status = 'PUBLISHED';
 CREATE INDEX payment_outbox_dead_lettered_at_id_ix ON payment_outbox (dead_lettered_at, id) WHERE status = 'DEAD_LETTERED';
-CREATE INDEX payment_outbox_suspect_id_ix ON payment_outbox (id) WHERE suspect;
+CREATE INDEX payment_outbox_suspect_id_ix ON payment_outbox (id) WHERE suspect AND status IN ('PENDING', 'FAILED');
 -- The lists of the API.
 CREATE INDEX payment_outbox_created_at_id_ix ON payment_outbox (created_at, id);
 CREATE INDEX payment_outbox_failed_created_at_id_ix ON payment_outbox (created_at, id) WHERE status = 'FAILED';

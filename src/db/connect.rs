@@ -1,4 +1,4 @@
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::AsyncPgConnection;
@@ -12,6 +12,11 @@ use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How long connecting to one address may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a server may leave sent data, or a probe, unacknowledged.
+const SILENCE: Duration = Duration::from_secs(20);
 
 /// The TLS settings cannot be worked with.
 #[derive(Debug, Error)]
@@ -43,6 +48,8 @@ impl Connector {
         let mut config: tokio_postgres::Config =
             url.parse().map_err(|error: tokio_postgres::Error| TlsError::Url(error.to_string()))?;
         config.application_name("paydesk");
+        // A server that vanished without a word is noticed, also by a connection that only listens.
+        config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
         if config.get_ssl_mode() == SslMode::Prefer && !url.contains("sslmode=") {
             config.ssl_mode(SslMode::Disable);
         }

@@ -20,11 +20,17 @@ use crate::config::DatabaseConfig;
 pub type PooledConnection = bb8::PooledConnection<'static, AsyncPgConnection>;
 type Pool = bb8::Pool<AsyncPgConnection>;
 
-/// Errors are told apart by their English text where Diesel has no kind for them.
-const WORK_SETUP: &str = "SET lc_messages = 'C'";
+/// Longest life of a connection.
+const MAX_LIFETIME: Duration = Duration::from_secs(5 * 60);
+/// Errors are told apart by their English text where Diesel has no kind for them; a role that may not choose the
+/// language leaves the server's.
+const ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false);
+    EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
+/// No transaction of ours waits for anything but the database, and nothing of it takes longer than this.
+const WORK_SETUP: &str =
+    "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '5s'";
 /// Reads cannot write, whatever the code says, and a filter that no index serves is cut off.
-const READ_SETUP: &str =
-    "SET lc_messages = 'C'; SET default_transaction_read_only = on; SET statement_timeout = '2s'";
+const READ_SETUP: &str = "SET default_transaction_read_only = on; SET statement_timeout = '2s'";
 
 /// The database as this process sees it: a pool for work and a pool for the API's reads, so that
 /// no amount of looking keeps a payment waiting.
@@ -108,7 +114,7 @@ fn build_pool(
         async move {
             let mut connection = connector.connect().await?;
             connection
-                .batch_execute(setup)
+                .batch_execute(&format!("{ENGLISH}; {setup}"))
                 .await
                 .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
             connection.set_instrumentation(StatementCounter(statements));
@@ -122,6 +128,8 @@ fn build_pool(
         .connection_timeout(checkout_timeout)
         // A ping before each use would double the round trips; a closed connection is skipped in `checkout`.
         .test_on_check_out(false)
+        // A statement prepared before a column changed its type fails for as long as its connection lives.
+        .max_lifetime(MAX_LIFETIME)
         .build_unchecked(manager)
 }
 

@@ -125,7 +125,9 @@ pub async fn for_subjects(
 ) -> QueryResult<Vec<Failure>> {
     Statement::new(
         "SELECT newest.* FROM unnest($2) AS subject (id) CROSS JOIN LATERAL (
-             SELECT * FROM failure WHERE subject_type = $1 AND subject_id = subject.id ORDER BY id DESC LIMIT $3
+             SELECT id, position, kind, severity, subject_type, subject_id, event_type, code, message, detail, fingerprint,
+                 attempt, flow_id, occurred_at
+             FROM failure WHERE subject_type = $1 AND subject_id = subject.id ORDER BY id DESC LIMIT $3
          ) newest ORDER BY newest.id",
     )
     .bind::<Text, _>(subject_type)

@@ -85,7 +85,8 @@ pub async fn calls_for(
 ) -> QueryResult<Vec<RecordedCall>> {
     Statement::new(
         "SELECT newest.* FROM unnest($2) AS subject (id) CROSS JOIN LATERAL (
-             SELECT * FROM provider_call WHERE subject_type = $1 AND subject_id = subject.id ORDER BY id DESC LIMIT $3
+             SELECT id, provider, operation, subject_type, subject_id, idempotency_key, outcome, code, duration_ms, at
+             FROM provider_call WHERE subject_type = $1 AND subject_id = subject.id ORDER BY id DESC LIMIT $3
          ) newest ORDER BY newest.id",
     )
     .bind::<Text, _>(subject_type)

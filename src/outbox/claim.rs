@@ -128,7 +128,8 @@ pub(super) async fn claim_one(
     let statement = Statement::new(
         "WITH suspects AS MATERIALIZED (
              SELECT id FROM payment_outbox
-             WHERE suspect AND (status = 'PENDING' OR (status = 'FAILED' AND next_retry_at <= now()))
+             WHERE suspect AND status IN ('PENDING', 'FAILED')
+               AND (status = 'PENDING' OR next_retry_at <= now())
              ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
          ), pending AS MATERIALIZED (
              SELECT id FROM payment_outbox

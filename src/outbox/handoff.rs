@@ -40,24 +40,31 @@ pub(super) struct HandOffQueue {
     receiver: Arc<Mutex<mpsc::Receiver<HandOver>>>,
     /// Wakes the pending scheduler: something was not handed over.
     missed: Arc<Notify>,
+    /// Wakes an extra publisher: the queue is full.
+    pressure: Arc<Notify>,
 }
 
 impl HandOffQueue {
     pub(super) fn new(capacity: usize) -> Self {
         let (sender, receiver) = mpsc::channel(capacity);
-        Self { sender, receiver: Arc::new(Mutex::new(receiver)), missed: Arc::new(Notify::new()) }
+        let (missed, pressure) = (Arc::default(), Arc::default());
+        Self { sender, receiver: Arc::new(Mutex::new(receiver)), missed, pressure }
     }
 
     /// Hands over without waiting. A full queue drops the hint, never the event: the pending scheduler looks.
     pub(super) fn offer(&self, ids: Vec<i64>, trigger: PublishTrigger) {
         let hand_over = HandOver { ids, trigger, at: Moment::now() };
         if self.sender.try_send(hand_over).is_err() {
+            self.pressure.notify_one();
             self.missed.notify_one();
         }
     }
 
     /// Hands over, waiting for room.
     pub(super) async fn send(&self, ids: Vec<i64>, trigger: PublishTrigger) {
+        if self.sender.capacity() == 0 {
+            self.pressure.notify_one();
+        }
         // The receiver lives as long as the queue itself.
         let _closed = self.sender.send(HandOver { ids, trigger, at: Moment::now() }).await;
     }
@@ -67,9 +74,9 @@ impl HandOffQueue {
         self.missed.notified().await;
     }
 
-    /// Whether hand-overs are being dropped or about to be.
-    pub(super) fn is_full(&self) -> bool {
-        self.sender.capacity() == 0
+    /// Resolves when the queue is found full.
+    pub(super) async fn pressed(&self) {
+        self.pressure.notified().await;
     }
 
     /// Waits for a hand-over, then takes what else is there without waiting, up to about `max_ids` ids.

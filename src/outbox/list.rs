@@ -140,7 +140,10 @@ pub async fn for_aggregates(
 ) -> QueryResult<Vec<OutboxEvent>> {
     Statement::new(
         "SELECT newest.* FROM unnest($2) AS aggregate (id) CROSS JOIN LATERAL (
-             SELECT * FROM payment_outbox WHERE aggregate_type = $1 AND aggregate_id = aggregate.id
+             SELECT id, event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key,
+                 payload, status, retry_count, attempt_count, suspect, next_retry_at, last_error, last_error_code,
+                 claim_trigger, claimed_by, processing_started_at, published_at, dead_lettered_at, created_at, updated_at
+             FROM payment_outbox WHERE aggregate_type = $1 AND aggregate_id = aggregate.id
              ORDER BY created_at DESC, id DESC LIMIT $3
          ) newest ORDER BY newest.created_at, newest.id",
     )

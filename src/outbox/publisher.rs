@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -43,7 +43,8 @@ pub struct Publisher {
     pub(super) instance: String,
     /// Says that there are new suspects.
     pub(super) suspects: Notify,
-    surge: Notify,
+    /// Messages in flight, over all publishers.
+    window: Semaphore,
 }
 
 /// An id that was handed over.
@@ -66,7 +67,7 @@ impl Publisher {
             config: config.clone(),
             instance,
             suspects: Notify::new(),
-            surge: Notify::new(),
+            window: Semaphore::new(usize::from(config.outbox_window)),
         })
     }
 
@@ -104,7 +105,7 @@ impl Publisher {
     async fn surge(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             tokio::select! {
-                () = self.surge.notified() => self.work(stop.clone(), Some(SURGE_IDLE)).await,
+                () = self.queue.pressed() => self.work(stop.clone(), Some(SURGE_IDLE)).await,
                 () = stop.cancelled() => {}
             }
         }
@@ -153,9 +154,6 @@ impl Publisher {
     async fn take(&self, batch: usize) -> Vec<Handed> {
         self.gate.opened().await;
         let hand_overs = self.queue.take(batch).await;
-        if self.queue.is_full() {
-            self.surge.notify_one();
-        }
         let handed = |over: HandOver| {
             let HandOver { ids, trigger, at } = over;
             ids.into_iter().map(move |id| Handed { id, trigger, at })
@@ -166,6 +164,12 @@ impl Publisher {
     /// Claim, send, wait for all confirms, decide, mark. Returns the channel if it may be used again.
     async fn publish(&self, channel: ConfirmChannel, handed: Vec<Handed>) -> Option<ConfirmChannel> {
         let Some(first) = handed.first().copied() else { return Some(channel) };
+        let size = u32::try_from(handed.len()).unwrap_or(u32::MAX);
+        let _in_flight = self.window.acquire_many(size).await;
+        if !self.gate.is_open() {
+            // It closed while this batch waited for its place: only hints are dropped.
+            return Some(channel);
+        }
         let ids = handed.iter().map(|handed| handed.id).collect();
         let claimed = match self.claim(ids, first.trigger).await {
             Ok(claimed) => claimed,

@@ -48,7 +48,10 @@ pub async fn requeue(
     request_id: &str,
 ) -> Result<OutboxEvent, RequeueError> {
     let mut tx = db.begin().await?;
-    let before = locked(tx.conn(), id).await?.ok_or(RequeueError::NotFound(id))?;
+    let Some(before) = locked(tx.conn(), id).await? else {
+        tx.rollback().await?;
+        return Err(RequeueError::NotFound(id));
+    };
     let requeueable = [OutboxStatus::Failed, OutboxStatus::DeadLettered];
     if !requeueable.iter().any(|status| status.as_str() == before.status) {
         tx.rollback().await?;

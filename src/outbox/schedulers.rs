@@ -108,7 +108,14 @@ async fn hand_over_all(
 ) -> Result<(), TickError> {
     let window = i64::from(publisher.config.outbox_window);
     let (mut from, mut limit) = (None, first_page);
-    while publisher.gate.is_open() && !stop.is_cancelled() {
+    while !stop.is_cancelled() {
+        if !publisher.gate.is_open() {
+            // Waited for here, so that no reopening is missed between two ticks; then from the start.
+            tokio::select! {
+                () = publisher.gate.opened() => (from, limit) = (None, first_page),
+                () = stop.cancelled() => break,
+            }
+        }
         let page = due.page(&mut *publisher.db.conn().await?, from, limit).await?;
         let Some(last) = page.last().copied() else { break };
         let full = i64::try_from(page.len()).unwrap_or(i64::MAX) == limit;

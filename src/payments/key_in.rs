@@ -11,7 +11,7 @@ use super::{
 use crate::{
     auth::ServicePrincipal,
     config::PaymentConfig,
-    db::{Database, DbError, Transaction},
+    db::{Database, DbError, Transaction, violated_constraint},
     failures::{self, FailureKind, NewFailure, Severity, SubjectType},
     gateways::{self, Approval, KeyIn, KeyInOutcome, ProviderCall, Refusal, TossClient},
     idempotency::{self, CallerKey, InputHash, KeyState, MAX_KEY_CHARS},
@@ -118,7 +118,11 @@ impl From<diesel::result::Error> for KeyInError {
 /// Where the first transaction leads.
 enum Start {
     /// Ask the provider.
-    Ask(Payment),
+    Ask {
+        payment: Payment,
+        /// An earlier request made the row, and died.
+        resumed: bool,
+    },
     /// There is nothing to ask: this is the answer.
     Answer(PaymentAnswer),
 }
@@ -172,9 +176,9 @@ impl Payments {
         caller: String,
         input: KeyInInput,
     ) -> Result<PaymentAnswer, KeyInError> {
-        let payment = match self.start(caller, &input).await? {
+        let (payment, replayed) = match self.start(caller, &input).await? {
             Start::Answer(answer) => return Ok(answer),
-            Start::Ask(payment) => payment,
+            Start::Ask { payment, resumed } => (payment, resumed),
         };
         let request = KeyIn {
             order_id: &payment.order_id,
@@ -187,7 +191,7 @@ impl Payments {
         record::provider_call(call.provider, call.operation, call.outcome.as_str(), call.duration);
         drop(input);
         let payment = self.record_outcome(payment, outcome, call).await?;
-        Ok(PaymentAnswer { payment, replayed: false })
+        Ok(PaymentAnswer { payment, replayed })
     }
 
     /// Transaction 1: the key and the PENDING payment.
@@ -202,7 +206,7 @@ impl Payments {
                 match store::insert(tx.conn(), new_payment(subject_id, input)).await? {
                     Some(payment) => {
                         tx.commit().await?;
-                        Ok(Start::Ask(payment))
+                        Ok(Start::Ask { payment, resumed: false })
                     }
                     // A refusal that made no row leaves no key behind.
                     None => Err(active_payment(tx, input).await?),
@@ -213,10 +217,14 @@ impl Payments {
                 let answer = PaymentAnswer { payment: known(tx.conn(), subject_id).await?, replayed: true };
                 tx.commit().await?;
                 let undecided = answer.payment.is(PaymentStatus::Pending);
-                Ok(if undecided { Start::Ask(answer.payment) } else { Start::Answer(answer) })
+                Ok(if undecided {
+                    Start::Ask { payment: answer.payment, resumed: true }
+                } else {
+                    Start::Answer(answer)
+                })
             }
-            KeyState::Running => Err(KeyInError::RequestInProgress),
-            KeyState::Reused => Err(KeyInError::KeyReused),
+            KeyState::Running => refuse(tx, KeyInError::RequestInProgress).await,
+            KeyState::Reused => refuse(tx, KeyInError::KeyReused).await,
         }
     }
 
@@ -225,7 +233,7 @@ impl Payments {
     async fn record_outcome(
         &self,
         payment: Payment,
-        outcome: KeyInOutcome,
+        mut outcome: KeyInOutcome,
         call: ProviderCall,
     ) -> Result<Payment, DbError> {
         let mut waits = RECORD_RETRIES.into_iter();
@@ -234,6 +242,14 @@ impl Payments {
                 Ok(recorded) => return Ok(recorded),
                 Err(error) => error,
             };
+            if payment_key_is_taken(&error) {
+                // An approval must name a payment of its own (gateways.md §1.9): whose money this is, nobody knows.
+                outcome = KeyInOutcome::Unknown(Refusal {
+                    code: "PAYMENT_KEY_USED".to_owned(),
+                    message: "the provider answered with the payment key of another payment".to_owned(),
+                });
+                continue;
+            }
             match waits.next() {
                 Some(wait) if error.is_retryable() || error.is_connection_loss() => {
                     tracing::warn!(%error, payment = payment.id, "a payment's outcome cannot be written; trying again");
@@ -323,6 +339,16 @@ fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
         idempotency_key: Uuid::new_v4().to_string(),
         flow_id: Uuid::now_v7(),
     }
+}
+
+fn payment_key_is_taken(error: &DbError) -> bool {
+    matches!(error, DbError::Query(error)
+        if violated_constraint(error) == Some("payment_provider_payment_key_uq"))
+}
+
+async fn refuse(tx: Transaction, error: KeyInError) -> Result<Start, KeyInError> {
+    tx.rollback().await?;
+    Err(error)
 }
 
 /// Which refusal it is when the user has an active payment for the meeting.

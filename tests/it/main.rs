@@ -5,10 +5,15 @@
     reason = "tests read DATABASE_URL and AMQP_URL, and spawn what they stop"
 )]
 
+mod broker_outage;
+mod crashes;
 mod layering;
+mod main_job;
 mod migrations;
 mod outbox_delivery;
 mod outbox_trouble;
 mod payments;
 mod plans;
+mod readme;
+mod retention;
 mod support;

@@ -6,7 +6,7 @@ use futures_util::{SinkExt, StreamExt};
 use paydesk::{
     auth::{Role, issue},
     config::SigningConfig,
-    httpclient::HttpClient,
+    httpclient::{HttpClient, HttpError},
 };
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -49,6 +49,15 @@ impl Actor {
         let url = format!("http://{}/graphql", self.base);
         let answer = self.http.post_json(&url, headers, body.to_string().into_bytes()).await.unwrap();
         (answer.status, serde_json::from_slice(&answer.body).unwrap_or(Value::Null))
+    }
+
+    /// The whole answer to a query, or that there was none.
+    pub async fn try_query(&self, query: &str, variables: Value) -> Result<Value, HttpError> {
+        let authorization = format!("Bearer {}", self.token.as_deref().unwrap_or_default());
+        let headers = [("authorization", authorization.as_str())];
+        let body = json!({ "query": query, "variables": variables }).to_string().into_bytes();
+        let answer = self.http.post_json(&format!("http://{}/graphql", self.base), &headers, body).await?;
+        Ok(serde_json::from_slice(&answer.body).unwrap_or(Value::Null))
     }
 
     /// The whole answer to a query.

@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use lapin::{
     Channel, Connection, ConnectionProperties, ExchangeKind,
     options::{
-        BasicConsumeOptions, ExchangeDeclareOptions, ExchangeDeleteOptions, QueueBindOptions,
-        QueueDeclareOptions,
+        BasicConsumeOptions, BasicGetOptions, ExchangeDeclareOptions, ExchangeDeleteOptions,
+        QueueBindOptions, QueueDeclareOptions,
     },
     types::FieldTable,
 };
@@ -81,6 +81,29 @@ impl Rabbit {
             }
         });
         inbox
+    }
+
+    /// A queue that outlives the broker's restart.
+    pub async fn durable_queue(&self, exchange: &str, key: &str) -> String {
+        let queue = format!("test.{}", Uuid::new_v4().simple());
+        let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
+        self.channel.queue_declare(queue.as_str().into(), options, FieldTable::default()).await.unwrap();
+        let (name, options) = (queue.as_str().into(), QueueBindOptions::default());
+        self.channel
+            .queue_bind(name, exchange.into(), key.into(), options, FieldTable::default())
+            .await
+            .unwrap();
+        queue
+    }
+
+    /// The message ids of everything in a queue.
+    pub async fn drain(&self, queue: &str) -> Vec<String> {
+        let mut ids = Vec::new();
+        let options = BasicGetOptions { no_ack: true };
+        while let Some(message) = self.channel.basic_get(queue.into(), options).await.unwrap() {
+            ids.push(Received::new(&message.delivery).message_id);
+        }
+        ids
     }
 
     pub async fn bind(&self, inbox: &Inbox, exchange: &str, key: &str) {

@@ -1,0 +1,5 @@
+//! What spans the contexts: retention.
+
+mod retention;
+
+pub use retention::Retention;

@@ -1,0 +1,122 @@
+//! A broker of the test's own that is really stopped, frozen, and out of memory.
+
+use std::{process::Command, time::Duration};
+
+use paydesk::broker::BrokerState;
+use serde_json::json;
+
+use crate::{
+    payments::{APPROVED, CREATE, input},
+    support::{TestApp, Toss, eventually},
+};
+
+/// A private broker, ended with the test.
+struct OwnBroker {
+    instance: &'static str,
+    url: String,
+}
+
+fn services(arguments: &[&str]) -> String {
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("dev/services");
+    let output = Command::new(script).args(arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "dev/services {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+impl OwnBroker {
+    fn start(instance: &'static str) -> Self {
+        services(&["up", "--private", instance]);
+        let exports = services(&["env", instance]);
+        let url = exports.split_whitespace().find_map(|word| word.strip_prefix("AMQP_URL=")).unwrap();
+        Self { instance, url: url.trim_matches('\'').to_owned() }
+    }
+
+    fn tell(&self, what: &str) {
+        services(&[what, self.instance, "rabbitmq"]);
+    }
+
+    fn ctl(&self, arguments: &[&str]) {
+        services(&[&["rabbitmqctl", self.instance], arguments].concat());
+    }
+}
+
+impl Drop for OwnBroker {
+    fn drop(&mut self) {
+        services(&["down", self.instance]);
+    }
+}
+
+async fn pay(test: &TestApp, from: i64, count: i64) {
+    for number in from..from + count {
+        let data = test.service().data(CREATE, input(&format!("k{number}"), number, number, APPROVED)).await;
+        assert_eq!(data["createKeyInPayment"]["payment"]["status"], "COMPLETED");
+    }
+}
+
+async fn all_published(test: &TestApp, count: i64) {
+    eventually("every event is published", async || {
+        (test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await == count).then_some(())
+    })
+    .await;
+    assert_eq!(
+        test.db.count("payment_outbox WHERE retry_count > 0 OR attempt_count > 1").await,
+        0,
+        "no retry was used"
+    );
+    assert_eq!(test.db.count("failure WHERE subject_type = 'OUTBOX_EVENT'").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and_no_retry_heavy() {
+    let broker = OwnBroker::start("test-broker");
+    let toss = Toss::start().await;
+    let test = TestApp::builder()
+        .amqp_url(broker.url.clone())
+        .toss(&toss)
+        .set("outbox-confirm-timeout", "1s")
+        .set("amqp-connect-timeout", "2s")
+        // The whole retry budget is 300 ms: an outage of seconds would dead-letter everything if it counted.
+        .set("outbox-backoff-base", "100ms")
+        .start()
+        .await;
+    let rabbit = crate::support::rabbit::Rabbit::connect(&broker.url).await;
+    let queue = rabbit.durable_queue(&test.exchange(), "payment.#").await;
+    pay(&test, 1, 5).await;
+    all_published(&test, 5).await;
+
+    broker.tell("stop");
+    pay(&test, 6, 10).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(test.db.count("payment_outbox WHERE status = 'PENDING'").await, 10);
+    let waiting = "{ outboxEvents(first: 1) { nodes { waitingFor { reason since } } } }";
+    let data = test.operator().data(waiting, json!({})).await;
+    assert_eq!(data["outboxEvents"]["nodes"][0]["waitingFor"]["reason"], "BROKER_DOWN");
+    broker.tell("start");
+    all_published(&test, 15).await;
+
+    broker.tell("freeze");
+    pay(&test, 16, 10).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    broker.tell("thaw");
+    all_published(&test, 25).await;
+
+    broker.ctl(&["set_vm_memory_high_watermark", "0.000001"]);
+    pay(&test, 26, 10).await;
+    let states = test.app.broker.state();
+    eventually("the broker is blocked", async || {
+        matches!(*states.borrow(), BrokerState::Blocked { .. }).then_some(())
+    })
+    .await;
+    pay(&test, 36, 5).await;
+    broker.ctl(&["set_vm_memory_high_watermark", "0.4"]);
+    all_published(&test, 40).await;
+
+    let rabbit = crate::support::rabbit::Rabbit::connect(&broker.url).await;
+    let ids = rabbit.drain(&queue).await;
+    assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), 40, "every event arrived");
+    test.stop().await;
+}

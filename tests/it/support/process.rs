@@ -1,0 +1,74 @@
+//! `paydesk serve` as a process of its own, which a test may kill.
+
+use std::{
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use super::{TestApp, app::SECRET, eventually};
+
+/// A running server process.
+pub struct Process {
+    pub base: String,
+    child: Child,
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Process {
+    /// Starts a server on the database and the broker names of `beside`, and waits until it is ready.
+    pub async fn start(beside: &TestApp, settings: &[(&str, &str)]) -> Self {
+        let base = format!("127.0.0.1:{}", free_port());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_paydesk"));
+        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null());
+        let fixed = [
+            ("listen", base.as_str()),
+            ("database-url", beside.db.url.as_str()),
+            ("amqp-url", &super::service_url("AMQP_URL")),
+            ("amqp-prefix", beside.prefix.as_str()),
+            ("amqp-reconnect-cap", "300ms"),
+            ("jwt-hs256-secret", SECRET),
+            ("jwt-issuer", "paydesk-tests"),
+            ("jwt-audience", "paydesk"),
+        ];
+        for (flag, value) in fixed.iter().chain(settings) {
+            command.arg(format!("--{flag}={value}"));
+        }
+        let process = Self { child: command.spawn().unwrap(), base };
+        process.ready().await;
+        process
+    }
+
+    async fn ready(&self) {
+        let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
+        let url = format!("http://{}/readyz", self.base);
+        eventually("the process is ready, and the broker up", async || {
+            let answer = client.get(&url, &[]).await.ok()?;
+            String::from_utf8_lossy(&answer.body).contains("\"broker\":\"up\"").then_some(())
+        })
+        .await;
+    }
+
+    /// SIGKILL: the process has no say in it.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM, and the exit code.
+    pub async fn terminate(mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        eventually("the process ends", async || self.child.try_wait().unwrap()).await.code()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _already_ended = self.child.kill();
+        let _status = self.child.wait();
+    }
+}

@@ -7,9 +7,13 @@
 
 mod broker_outage;
 mod crashes;
+mod layering;
 mod main_job;
+mod migrations;
 mod outbox_delivery;
 mod outbox_trouble;
 mod payments;
+mod plans;
+mod readme;
 mod retention;
 mod support;

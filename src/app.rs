@@ -83,9 +83,10 @@ impl App {
         config.check()?;
         let instance: Arc<str> = config.instance_name().into();
         let db = Database::new(&config.database)?;
-        let broker = Broker::new(&config.broker)?;
+        let authorities = authorities(&config)?;
+        let broker = Broker::new(&config.broker, authorities.clone())?;
         let tasks = Tasks::new(record_crashes(db.clone()));
-        let http = http_client(&config)?;
+        let http = HttpClient::new(config.toss.provider_timeout, authorities.as_deref().map(str::as_bytes))?;
         let publisher = Publisher::new(db.clone(), Arc::clone(&broker), &config.outbox, instance.to_string());
         let outbox = publisher.outbox();
         let payments = Payments {
@@ -169,14 +170,14 @@ impl App {
     }
 }
 
-fn http_client(config: &ServeConfig) -> Result<HttpClient, AppError> {
+/// The certificate authorities to trust beside the system's, in PEM.
+fn authorities(config: &ServeConfig) -> Result<Option<String>, SettingError> {
     let read = |path: &Path| {
-        std::fs::read(path).map_err(|error| {
+        std::fs::read_to_string(path).map_err(|error| {
             SettingError::new("PAYDESK_TLS_CA_FILE", format!("{} cannot be read: {error}", path.display()))
         })
     };
-    let roots = config.database.tls_ca_file.as_deref().map(read).transpose()?;
-    Ok(HttpClient::new(config.toss.provider_timeout, roots.as_deref())?)
+    config.database.tls_ca_file.as_deref().map(read).transpose()
 }
 
 /// A worker that panicked is a failure on the feed.

@@ -7,6 +7,7 @@ use futures_util::StreamExt;
 use lapin::{
     Connection, ConnectionProperties, Event, ExchangeKind,
     options::ExchangeDeclareOptions,
+    tcp::OwnedTLSConfig,
     types::{FieldTable, LongString, ShortString},
     uri::AMQPUri,
 };
@@ -81,18 +82,21 @@ pub enum BrokerError {
 pub struct Broker {
     uri: AMQPUri,
     config: BrokerConfig,
+    /// PEM certificates to trust beside the system's, for `amqps://`.
+    authorities: Option<String>,
     state: watch::Sender<BrokerState>,
     connection: RwLock<Option<Arc<Connection>>>,
 }
 
 impl Broker {
     /// Reads the URL; nothing is connected yet.
-    pub fn new(config: &BrokerConfig) -> Result<Arc<Self>, BrokerError> {
+    pub fn new(config: &BrokerConfig, authorities: Option<String>) -> Result<Arc<Self>, BrokerError> {
         let mut uri: AMQPUri = config.amqp_url.expose_secret().parse().map_err(BrokerError::Url)?;
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
         Ok(Arc::new(Self {
             uri,
             config: config.clone(),
+            authorities,
             state: watch::Sender::new(BrokerState::Connecting),
             connection: RwLock::new(None),
         }))
@@ -154,7 +158,10 @@ impl Broker {
     pub(super) async fn connect(&self) -> Result<Connection, BrokerError> {
         let properties =
             ConnectionProperties::default().with_connection_name(LongString::from("paydesk-publisher"));
-        self.in_time(Connection::connect_uri(self.uri.clone(), properties)).await
+        let runtime =
+            lapin::runtime::default_runtime().map_err(|error| BrokerError::Refused(error.to_string()))?;
+        let tls = OwnedTLSConfig { identity: None, cert_chain: self.authorities.clone() };
+        self.in_time(Connection::connect_uri_with_config(self.uri.clone(), properties, tls, runtime)).await
     }
 
     pub(super) async fn in_time<T>(

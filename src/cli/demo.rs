@@ -78,7 +78,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     let token = issue(&args.signing, "demo-meeting-service", Some("Demo"), &[Role::Service], day)
         .map_err(|error| DemoError::Setup(error.to_string()))?;
     let http = HttpClient::new(TIMEOUT, None).map_err(|error| DemoError::Setup(error.to_string()))?;
-    let broker = Broker::new(&args.broker).map_err(|error| DemoError::Setup(error.to_string()))?;
+    let broker = Broker::new(&args.broker, None).map_err(|error| DemoError::Setup(error.to_string()))?;
     let subscriber = broker
         .subscribe("demo.meeting-service", &["payment.completed"])
         .await

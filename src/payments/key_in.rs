@@ -11,7 +11,7 @@ use super::{
 use crate::{
     auth::ServicePrincipal,
     config::PaymentConfig,
-    db::{Database, DbError, Transaction},
+    db::{Database, DbError, Transaction, violated_constraint},
     failures::{self, FailureKind, NewFailure, Severity, SubjectType},
     gateways::{self, Approval, KeyIn, KeyInOutcome, ProviderCall, Refusal, TossClient},
     idempotency::{self, CallerKey, InputHash, KeyState, MAX_KEY_CHARS},
@@ -228,7 +228,7 @@ impl Payments {
     async fn record_outcome(
         &self,
         payment: Payment,
-        outcome: KeyInOutcome,
+        mut outcome: KeyInOutcome,
         call: ProviderCall,
     ) -> Result<Payment, DbError> {
         let mut waits = RECORD_RETRIES.into_iter();
@@ -237,6 +237,14 @@ impl Payments {
                 Ok(recorded) => return Ok(recorded),
                 Err(error) => error,
             };
+            if payment_key_is_taken(&error) {
+                // An approval must name a payment of its own (gateways.md §1.9): whose money this is, nobody knows.
+                outcome = KeyInOutcome::Unknown(Refusal {
+                    code: "PAYMENT_KEY_USED".to_owned(),
+                    message: "the provider answered with the payment key of another payment".to_owned(),
+                });
+                continue;
+            }
             match waits.next() {
                 Some(wait) if error.is_retryable() || error.is_connection_loss() => {
                     tracing::warn!(%error, payment = payment.id, "a payment's outcome cannot be written; trying again");
@@ -326,6 +334,11 @@ fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
         idempotency_key: Uuid::new_v4().to_string(),
         flow_id: Uuid::now_v7(),
     }
+}
+
+fn payment_key_is_taken(error: &DbError) -> bool {
+    matches!(error, DbError::Query(error)
+        if violated_constraint(error) == Some("payment_provider_payment_key_uq"))
 }
 
 async fn refuse(tx: Transaction, error: KeyInError) -> Result<Start, KeyInError> {

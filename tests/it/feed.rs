@@ -1,6 +1,14 @@
 //! The live feed: every failure, in order, none twice, for every subscriber of every process.
 
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use paydesk::{
+    db::Hints,
+    failures::{FailureFeed, FailureFilter, FeedItem},
+};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{
     TestApp,
@@ -156,6 +164,51 @@ async fn without_a_cursor_only_what_comes_from_now_on_is_sent() {
     test.db.run(&insert("NEW", 2)).await;
     assert_eq!(next(&mut socket).await["code"], "NEW");
     assert_eq!(cursor(&next(&mut socket).await), 7);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_numbered_before_this_one_first_looked_is_not_missed() {
+    let test = TestApp::start().await;
+    let numbered = async |count: i64| {
+        eventually("they are numbered", async || {
+            (test.db.count("failure WHERE position IS NOT NULL").await == count).then_some(())
+        })
+        .await;
+    };
+    test.db.run(&insert("REPLAYED", 2)).await;
+    numbered(2).await;
+    // The feed of a process that has just started and could not look yet.
+    let feed = FailureFeed::new(test.app.db.clone(), Hints::new(test.app.db.connector().clone()));
+    let mut items = Box::pin(feed.subscribe(0, FailureFilter::default()));
+    let position = |item: Option<Result<FeedItem, _>>| match item {
+        Some(Ok(FeedItem::Failure(failure))) => failure.position.unwrap(),
+        _ => panic!("no failure"),
+    };
+    let mut seen = vec![position(items.next().await), position(items.next().await)];
+    assert!(futures_util::poll!(items.next()).is_pending(), "the replay is over");
+    test.db.run(&insert("BETWEEN", 2)).await;
+    numbered(4).await;
+    let stop = CancellationToken::new();
+    let running = tokio::spawn({
+        let (feed, stop) = (feed.clone(), stop.clone());
+        async move { feed.run(stop).await }
+    });
+    let mut total = 4;
+    while seen.len() == 2 {
+        total += 1;
+        test.db.run(&insert("LIVE", 1)).await;
+        numbered(total).await;
+        if let Ok(item) = tokio::time::timeout(Duration::from_secs(2), items.next()).await {
+            seen.push(position(item));
+        }
+    }
+    while seen.last() != Some(&total) {
+        seen.push(position(items.next().await));
+    }
+    assert_eq!(seen, (1..=total).collect::<Vec<i64>>());
+    stop.cancel();
+    running.await.unwrap();
     test.stop().await;
 }
 

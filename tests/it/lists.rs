@@ -48,7 +48,7 @@ fn ids(page: &Value) -> Vec<i64> {
     nodes.iter().map(|node| node["id"].as_str().unwrap().parse().unwrap()).collect()
 }
 
-/// Walks a list to its end in pages of seven, rows being inserted after each page; the ids as they came.
+/// Walks a list to its end in pages of thirteen, rows being inserted after each page; the ids as they came.
 async fn walk(test: &TestApp, list: &str, size: &str, from: &str, end: &str, more: &str) -> Vec<i64> {
     let query = format!(
         "query ($size: Int, $from: String) {{ {list}({size}: $size, {from}: $from) {{
@@ -56,7 +56,7 @@ async fn walk(test: &TestApp, list: &str, size: &str, from: &str, end: &str, mor
     );
     let (mut seen, mut cursor) = (Vec::new(), Value::Null);
     loop {
-        let data = test.operator().data(&query, json!({ "size": 7, "from": cursor })).await;
+        let data = test.operator().data(&query, json!({ "size": 13, "from": cursor })).await;
         let page = &data[list];
         let mut on_page = ids(page);
         let edges = page["edges"].as_array().unwrap();

@@ -336,6 +336,35 @@ async fn fifty_slow_payments_hold_no_connection_of_a_pool_of_two() {
     test.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_free_connection_the_caller_is_told_to_try_again_in_root_and_nested_fields() {
+    let toss = Toss::start().await;
+    let test = TestApp::builder()
+        .toss(&toss)
+        .set("workers", "false")
+        .set("db-pool-size", "2")
+        .set("db-checkout-timeout", "300ms")
+        .start()
+        .await;
+    let admin = test.admin();
+    let nested = CREATE.replace("payment { id", "payment { failures { id } id");
+    let reading = test.app.db.read().await.unwrap();
+    for (query, variables) in [
+        ("{ payments { nodes { id } } }", json!({})),
+        ("{ payment(id: 1) { id } }", json!({})),
+        (nested.as_str(), input("k", 7, 42, APPROVED)),
+    ] {
+        assert_eq!(admin.refused(query, variables).await, "RATE_LIMITED", "{query}");
+    }
+    drop(reading);
+    assert_eq!(test.db.count("payment WHERE status = 'COMPLETED'").await, 1, "reading holds up no payment");
+    let working = eventually("a connection for work", async || test.app.db.conn().await.ok()).await;
+    assert_eq!(admin.refused(CREATE, input("other", 8, 42, APPROVED)).await, "RATE_LIMITED");
+    drop(working);
+    assert_eq!((test.db.count("payment").await, toss.calls().await.len()), (1, 1));
+    test.stop().await;
+}
+
 /// Every row of every table as text.
 async fn everything_stored(test: &TestApp) -> String {
     let tables: Vec<String> =

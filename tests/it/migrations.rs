@@ -106,8 +106,10 @@ async fn tables_in_the_database(db: &TestDb) -> Tables {
     for row in db.client.query(&keys, &[]).await.unwrap() {
         key_columns.entry(row.get(0)).or_default().push(row.get(1));
     }
-    let mut tables: Tables =
-        key_columns.into_iter().map(|(table, keys)| (table, vec![format!("({})", keys.join(", "))])).collect();
+    let mut tables: Tables = key_columns
+        .into_iter()
+        .map(|(table, keys)| (table, vec![format!("({})", keys.join(", "))]))
+        .collect();
     let columns = "SELECT table_name::text, column_name::text, udt_name::text, is_nullable = 'YES'
                    FROM information_schema.columns
                    WHERE table_schema = 'public' AND table_name NOT LIKE '\\_\\_diesel%' ORDER BY table_name, ordinal_position";
@@ -184,9 +186,11 @@ async fn every_table_and_function_says_what_it_is_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_operators_did_cannot_be_changed_afterwards() {
     let db = TestDb::new().await;
-    db.run("INSERT INTO audit_entry (actor, role, action, target_type, target_id, request_id)
-            VALUES ('alice', 'ADMIN', 'requeueOutboxEvent', 'OUTBOX_EVENT', '1', 'r')")
-        .await;
+    db.run(
+        "INSERT INTO audit_entry (actor, role, action, target_type, target_id, request_id)
+            VALUES ('alice', 'ADMIN', 'requeueOutboxEvent', 'OUTBOX_EVENT', '1', 'r')",
+    )
+    .await;
     for change in [
         "UPDATE audit_entry SET actor = 'mallory'",
         "DELETE FROM audit_entry",

@@ -338,7 +338,7 @@ fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
 
 fn payment_key_is_taken(error: &DbError) -> bool {
     matches!(error, DbError::Query(error)
-        if violated_constraint(error) == Some("payment_provider_payment_key_uq"))
+        if violated_constraint(error) == Some("payment_payment_key_provider_uq"))
 }
 
 async fn refuse(tx: Transaction, error: KeyInError) -> Result<Start, KeyInError> {

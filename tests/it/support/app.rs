@@ -70,7 +70,11 @@ impl TestAppBuilder {
     }
 
     pub async fn start(self) -> TestApp {
-        let db = std::sync::Arc::new(TestDb::new().await);
+        self.start_on(std::sync::Arc::new(TestDb::new().await)).await
+    }
+
+    /// On a database that the test has prepared.
+    pub async fn start_on(self, db: std::sync::Arc<TestDb>) -> TestApp {
         let prefix = format!("t{}.", Uuid::new_v4().simple());
         TestApp::run(self, db, prefix, true).await
     }

@@ -87,8 +87,13 @@ impl TestAppBuilder {
 
 impl TestApp {
     pub fn builder() -> TestAppBuilder {
-        let settings =
-            ["outbox-pending-interval=300ms", "outbox-retry-interval=200ms", "outbox-backoff-base=200ms"];
+        let settings = [
+            "outbox-pending-interval=300ms",
+            "outbox-retry-interval=200ms",
+            "outbox-backoff-base=200ms",
+            // Tests look again and again; the limit has tests of its own.
+            "rate-limit-operator=100000",
+        ];
         TestAppBuilder {
             settings: settings.iter().map(|setting| format!("--{setting}")).collect(),
             amqp_url: service_url("AMQP_URL"),

@@ -1,6 +1,6 @@
 use diesel::{
     pg::Pg,
-    prelude::{Queryable, Selectable},
+    prelude::{Queryable, QueryableByName, Selectable},
 };
 use uuid::Uuid;
 
@@ -25,7 +25,7 @@ stored_enum! {
 }
 
 /// A payment.
-#[derive(Debug, Clone, PartialEq, Queryable, Selectable)]
+#[derive(Debug, Clone, PartialEq, Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = payment, check_for_backend(Pg))]
 pub struct Payment {
     /// Primary key.

@@ -1,16 +1,16 @@
 use diesel::{
     ExpressionMethods, Insertable, OptionalExtension, QueryDsl, SelectableHelper,
-    dsl::{now, sql},
+    dsl::sql,
     result::QueryResult,
-    sql_types::Bool,
+    sql_types::{BigInt, Bool, Nullable, Text},
     upsert::DecoratableTarget,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{Payment, PaymentStatus};
+use super::Payment;
 use crate::{
-    db::schema::payment,
+    db::{Statement, schema::payment},
     gateways::{Approval, Refusal},
 };
 
@@ -64,17 +64,18 @@ pub(super) async fn complete(
     id: i64,
     approval: &Approval,
 ) -> QueryResult<Option<Payment>> {
-    diesel::update(payment::table.find(id).filter(payment::status.eq(PaymentStatus::Pending.as_str())))
-        .set((
-            payment::status.eq(PaymentStatus::Completed.as_str()),
-            payment::payment_key.eq(&approval.payment_key),
-            payment::method.eq(&approval.method),
-            payment::completed_at.eq(now),
-        ))
-        .returning(Payment::as_returning())
-        .get_result(conn)
-        .await
-        .optional()
+    Statement::new(
+        "UPDATE payment SET status = 'COMPLETED', payment_key = $2, method = $3, completed_at = now()
+         WHERE id = $1 AND status = 'PENDING'
+         RETURNING id, order_id, user_id, meeting_id, order_name, amount, provider, method, status, payment_key, idempotency_key,
+             flow_id, failure_code, failure_message, requested_at, completed_at, created_at, updated_at",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Text, _>(approval.payment_key.clone())
+    .bind::<Nullable<Text>, _>(approval.method.clone())
+    .get_result(conn)
+    .await
+    .optional()
 }
 
 /// PENDING → FAILED; `None` if it is no longer PENDING.
@@ -83,14 +84,16 @@ pub(super) async fn fail(
     id: i64,
     refusal: &Refusal,
 ) -> QueryResult<Option<Payment>> {
-    diesel::update(payment::table.find(id).filter(payment::status.eq(PaymentStatus::Pending.as_str())))
-        .set((
-            payment::status.eq(PaymentStatus::Failed.as_str()),
-            payment::failure_code.eq(&refusal.code),
-            payment::failure_message.eq(&refusal.message),
-        ))
-        .returning(Payment::as_returning())
-        .get_result(conn)
-        .await
-        .optional()
+    Statement::new(
+        "UPDATE payment SET status = 'FAILED', failure_code = $2, failure_message = $3
+         WHERE id = $1 AND status = 'PENDING'
+         RETURNING id, order_id, user_id, meeting_id, order_name, amount, provider, method, status, payment_key, idempotency_key,
+             flow_id, failure_code, failure_message, requested_at, completed_at, created_at, updated_at",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Text, _>(refusal.code.clone())
+    .bind::<Text, _>(refusal.message.clone())
+    .get_result(conn)
+    .await
+    .optional()
 }

@@ -25,11 +25,17 @@ async fn event_in(test: &TestApp, status: &str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_lettered_event_is_published_under_its_own_id_and_its_tries_count_on() {
-    let test = TestApp::start().await;
-    let inbox = test.inbox(&[]).await;
-    let id = test.insert_event("nobody.listens").await;
-    test.reaches(id, "DEAD_LETTERED").await;
-    let event_id: String = test.db.value("SELECT event_id::text FROM payment_outbox").await;
+    let failing = TestApp::start().await;
+    let inbox = failing.inbox(&["warm"]).await;
+    let id = failing.insert_event("nobody.listens").await;
+    failing.reaches(id, "DEAD_LETTERED").await;
+    failing.stop().await;
+    // In this process only the hand-over right after the requeue can find it: the scheduler has had its look.
+    let warm = failing.insert_event("warm").await;
+    let test = TestApp::builder().set("outbox-pending-interval", "10m").start_beside(&failing).await;
+    test.reaches(warm, "PUBLISHED").await;
+    let event_id: String =
+        test.db.value(&format!("SELECT event_id::text FROM payment_outbox WHERE id = {id}")).await;
     test.rabbit.bind(&inbox, &test.exchange(), "nobody.listens").await;
     let payload = requeue(&test.admin(), id, "the queue is bound again").await;
     assert_eq!(refusal(&payload), "none");
@@ -39,7 +45,7 @@ async fn a_dead_lettered_event_is_published_under_its_own_id_and_its_tries_count
     );
     test.reaches(id, "PUBLISHED").await;
     inbox.settled().await;
-    assert_eq!(inbox.counts().into_iter().collect::<Vec<_>>(), [(event_id, 1)], "once, with the same id");
+    assert_eq!(inbox.counts().get(&event_id), Some(&1), "once, with the same id");
     let query = "{ outboxEvent(id: 1) { attemptCount retryCount waitingFor { reason } attempts { number trigger outcome worker } } }";
     let event = test.operator().data(query, json!({})).await["outboxEvent"].take();
     assert_eq!(

@@ -13,7 +13,7 @@ pub struct Card {
     expiration_year: SecretString,
     expiration_month: SecretString,
     password: Option<SecretString>,
-    identity_number: SecretString,
+    identity_number: Option<SecretString>,
 }
 
 /// The card's fields, borrowed for the one moment a gateway request is built.
@@ -26,8 +26,8 @@ pub struct CardFields<'a> {
     pub expiration_month: &'a str,
     /// The first two digits of the PIN, where the contract asks for them.
     pub password: Option<&'a str>,
-    /// Birth date (6 digits) or business number (10 digits).
-    pub identity_number: &'a str,
+    /// Birth date (6 digits) or business number (10 digits), where the contract asks for it.
+    pub identity_number: Option<&'a str>,
 }
 
 /// What is wrong with a card, by field; never the value.
@@ -47,14 +47,14 @@ impl Card {
         expiration_year: String,
         expiration_month: String,
         password: Option<String>,
-        identity_number: String,
+        identity_number: Option<String>,
     ) -> Result<Self, CardError> {
         let card = Self {
             number: SecretString::from(number),
             expiration_year: SecretString::from(expiration_year),
             expiration_month: SecretString::from(expiration_month),
             password: password.map(SecretString::from),
-            identity_number: SecretString::from(identity_number),
+            identity_number: identity_number.map(SecretString::from),
         };
         card.check()?;
         Ok(card)
@@ -80,7 +80,7 @@ impl Card {
                 "the card password must be the first two digits of the PIN",
             ),
             (
-                digits(fields.identity_number, 6..=6) || digits(fields.identity_number, 10..=10),
+                fields.identity_number.is_none_or(|number| digits(number, 6..=6) || digits(number, 10..=10)),
                 "identityNumber",
                 "the identity number must be a birth date (6 digits) or a business number (10 digits)",
             ),
@@ -98,7 +98,7 @@ impl Card {
             expiration_year: self.expiration_year.expose_secret(),
             expiration_month: self.expiration_month.expose_secret(),
             password: self.password.as_ref().map(ExposeSecret::expose_secret),
-            identity_number: self.identity_number.expose_secret(),
+            identity_number: self.identity_number.as_ref().map(ExposeSecret::expose_secret),
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn card(number: &str, year: &str, month: &str, identity: &str) -> Result<Card, CardError> {
-        Card::new(number.into(), year.into(), month.into(), None, identity.into())
+        Card::new(number.into(), year.into(), month.into(), None, Some(identity.into()))
     }
 
     #[test]

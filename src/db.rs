@@ -3,6 +3,7 @@
 mod connect;
 mod constraint;
 mod error;
+mod json;
 mod listener;
 pub mod migrations;
 pub mod page;
@@ -16,6 +17,7 @@ mod watch;
 pub use connect::{Connector, TlsError};
 pub use constraint::violated_constraint;
 pub use error::DbError;
+pub use json::StoredJson;
 pub use listener::{Hint, Hints};
 pub use pool::{Database, PoolUse, PooledConnection};
 pub use statement::{Counting, Statement};

@@ -31,6 +31,12 @@ CREATE TABLE payment_outbox (
     CONSTRAINT payment_outbox_correlation_id_uq UNIQUE (correlation_id),
     CONSTRAINT payment_outbox_status_ck CHECK (status IN ('PENDING', 'PROCESSING', 'PUBLISHED', 'FAILED', 'DEAD_LETTERED')),
     CONSTRAINT payment_outbox_claim_trigger_ck CHECK (claim_trigger IN ('IMMEDIATE', 'SCHEDULED', 'RETRY', 'MANUAL', 'BULK', 'RECOVERY')),
+    -- Times that every reader can tell: neither infinite nor beyond the year 9999.
+    CONSTRAINT payment_outbox_created_at_ck CHECK (created_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
+    CONSTRAINT payment_outbox_next_retry_at_ck CHECK (next_retry_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
+    CONSTRAINT payment_outbox_processing_started_at_ck CHECK (processing_started_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
+    CONSTRAINT payment_outbox_published_at_ck CHECK (published_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
+    CONSTRAINT payment_outbox_dead_lettered_at_ck CHECK (dead_lettered_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
     CONSTRAINT payment_outbox_retry_count_ck CHECK (retry_count >= 0),
     CONSTRAINT payment_outbox_attempt_count_ck CHECK (attempt_count >= 0)
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);

@@ -15,6 +15,8 @@ CREATE TABLE failure (
     occurred_at  timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT failure_id_pk PRIMARY KEY (id),
     CONSTRAINT failure_position_uq UNIQUE (position),
+    -- A time that every reader can tell: one row must not stop the feed.
+    CONSTRAINT failure_occurred_at_ck CHECK (occurred_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
     CONSTRAINT failure_severity_ck CHECK (severity IN ('INFO', 'WARNING', 'CRITICAL')),
     CONSTRAINT failure_kind_ck CHECK (kind IN (
         'OUTBOX_FAILED', 'OUTBOX_DEAD_LETTERED', 'CHARGE_JOB_RETRY', 'CHARGE_JOB_FAILED', 'REFUND_FAILED', 'REFUND_UNKNOWN',

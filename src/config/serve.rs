@@ -104,7 +104,7 @@ impl ServeConfig {
 
     /// This process's name.
     pub fn instance_name(&self) -> String {
-        self.instance.clone().unwrap_or_else(|| {
+        self.instance.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
             let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
             let host = if host.trim().is_empty() { "paydesk" } else { host.trim() };
             format!("{host}-{}", std::process::id())

@@ -29,6 +29,25 @@ impl DbError {
             if info.message() == "canceling statement due to statement timeout")
     }
 
+    /// Somebody else held a lock for too long.
+    pub fn is_lock_timeout(&self) -> bool {
+        matches!(self, Self::Query(DieselError::DatabaseError(_, info))
+            if info.message() == "canceling statement due to lock timeout")
+    }
+
+    /// Nothing is wrong with the statement: it may succeed in a moment, here or after a failover.
+    pub fn is_transient(&self) -> bool {
+        let read_only = matches!(
+            self,
+            Self::Query(DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
+        );
+        self.is_retryable()
+            || self.is_connection_loss()
+            || self.is_lock_timeout()
+            || self.is_statement_timeout()
+            || read_only
+    }
+
     /// The connection went away, or none can be had: nothing is wrong with the statement.
     pub fn is_connection_loss(&self) -> bool {
         match self {

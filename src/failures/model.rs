@@ -5,7 +5,7 @@ use diesel::{
 use uuid::Uuid;
 
 use crate::{
-    db::schema::failure,
+    db::{StoredJson, schema::failure},
     types::{Instant, stored_enum, text::storable},
 };
 
@@ -100,7 +100,7 @@ pub struct Failure {
     /// What went wrong, for people.
     pub message: String,
     /// Trigger, worker, outcome and times of the try.
-    pub detail: Option<serde_json::Value>,
+    pub detail: Option<StoredJson>,
     /// Its group.
     pub fingerprint: String,
     /// Number of the try, from 1.

@@ -165,7 +165,7 @@ impl FailureObject {
 
     /// Trigger, worker, outcome and times of the try.
     async fn detail(&self) -> Option<Json> {
-        self.0.detail.clone().map(Json)
+        self.0.detail.clone().map(|detail| Json(detail.0))
     }
 
     /// When.

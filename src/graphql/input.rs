@@ -166,6 +166,10 @@ pub fn read_failed(error: impl Into<DbError>, narrow: &'static str) -> ApiError 
 /// What the caller is told when the database fails.
 pub fn failed(error: impl Into<DbError>) -> ApiError {
     match error.into() {
+        locked if locked.is_lock_timeout() => {
+            tracing::warn!(error = %locked, "a request waited too long for a lock");
+            ApiError::rate_limited("The server is busy. Try again in a moment.")
+        }
         DbError::Unavailable(why) => {
             tracing::warn!(%why, "no database connection for a request");
             ApiError::rate_limited("The server is busy. Try again in a moment.")

@@ -14,7 +14,7 @@ use super::{
     schema::Services,
 };
 use crate::{
-    db::{Database, DbError},
+    db::{Database, DbError, StoredJson},
     failures::{self, Failure, SubjectType},
     gateways::{self, RecordedCall},
     outbox::{self, OutboxEvent},
@@ -55,6 +55,10 @@ pub(super) struct PaymentById(pub i64);
 /// An outbox event by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EventById(pub i64);
+
+/// The body of an outbox event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PayloadOf(pub i64);
 
 /// Puts the loaders of one operation into its data.
 pub(super) fn insert(data: &mut Data, services: &Services) {
@@ -197,5 +201,17 @@ impl Loader<EventById> for Reads {
         let mut conn = self.0.read().await.map_err(shared)?;
         let rows = outbox::by_ids(&mut conn, &ids).await.map_err(shared)?;
         Ok(rows.into_iter().map(|row| (EventById(row.id), row)).collect())
+    }
+}
+
+impl Loader<PayloadOf> for Reads {
+    type Value = StoredJson;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[PayloadOf]) -> Result<HashMap<PayloadOf, StoredJson>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = outbox::payloads(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|(id, payload)| (PayloadOf(id), payload)).collect())
     }
 }

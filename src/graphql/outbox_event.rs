@@ -12,7 +12,7 @@ use super::{
         self, AvailableAction, OperatorActionInput, TimeRange, UserError, UserErrorCode, filter_text,
         filter_texts, unknown_value,
     },
-    loaders::{self, FailuresOf},
+    loaders::{self, FailuresOf, PayloadOf},
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     publish::{OutboxStatusEnum, PublishAttempt, WaitStateObject, attempts},
     scalars::{DateTime, Json, Uuid},
@@ -90,8 +90,10 @@ impl OutboxEventObject {
     }
 
     /// The body as written.
-    async fn payload(&self) -> Json {
-        Json(self.0.payload.clone())
+    async fn payload(&self, ctx: &Context<'_>) -> Result<Json, ApiError> {
+        let payload = loaders::load(ctx, PayloadOf(self.0.id)).await?;
+        // Cleaned up since the event was read.
+        Ok(Json(payload.map_or(serde_json::Value::Null, |payload| payload.0)))
     }
 
     /// Where it is on its way.

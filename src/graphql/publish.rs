@@ -111,7 +111,7 @@ fn failed_attempt(failure: &Failure) -> Option<PublishAttempt> {
     // A failure without these did not come from a try: the limit was lowered under the row.
     let outcome = ErrorCode::parse(&failure.code)?;
     let detail = failure.detail.as_ref()?;
-    let text = |name: &str| detail.get(name).and_then(serde_json::Value::as_str);
+    let text = |name: &str| detail.0.get(name).and_then(serde_json::Value::as_str);
     let started_at =
         text("startedAt").and_then(|at| at.parse::<Instant>().ok()).unwrap_or(failure.occurred_at);
     Some(PublishAttempt {

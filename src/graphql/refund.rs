@@ -171,11 +171,13 @@ impl RefundObject {
     /// The event that tells of it, once it is COMPLETED. ADMIN, OPERATOR.
     async fn outbox_events(&self, ctx: &Context<'_>) -> Result<Vec<OutboxEventObject>, ApiError> {
         guard::reader(ctx)?;
+        if !self.0.is(RefundStatus::Completed) {
+            return Ok(Vec::new());
+        }
+        // A payment is given back once: its event is this refund's.
         let events = loaders::load(ctx, EventsOfPayment(self.0.payment_id)).await?.unwrap_or_default();
-        let is_mine = |payload: &serde_json::Value| {
-            payload.pointer("/data/refundId").and_then(serde_json::Value::as_i64) == Some(self.0.id)
-        };
-        Ok(events.into_iter().filter(|event| is_mine(&event.payload)).map(OutboxEventObject).collect())
+        let refunded = events.into_iter().filter(|event| event.event_type == "PAYMENT_REFUNDED");
+        Ok(refunded.map(OutboxEventObject).collect())
     }
 
     /// The calls to the provider, oldest first, the newest hundred. ADMIN, OPERATOR.

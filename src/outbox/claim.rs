@@ -119,7 +119,8 @@ pub(super) async fn claim(
     Ok(rows.into_iter().map(|row| Claimed { row, token }).collect())
 }
 
-/// Claims one row to be sent alone: the oldest due suspect, or, to probe the broker with, any due row.
+/// Claims one row to be sent alone: the oldest due suspect; or, to probe the broker with, the oldest PENDING row that is
+/// none, since a suspect's own queue may be what does not confirm.
 pub(super) async fn claim_one(
     conn: &mut AsyncPgConnection,
     any: bool,
@@ -127,15 +128,15 @@ pub(super) async fn claim_one(
 ) -> QueryResult<Option<Claimed<ClaimedEvent>>> {
     let token = Uuid::new_v4();
     let statement = Statement::new(
-        "WITH suspects AS MATERIALIZED (
+        "WITH pending AS MATERIALIZED (
+             SELECT id FROM payment_outbox
+             WHERE status = 'PENDING' AND NOT suspect AND $4
+             ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+         ), suspects AS MATERIALIZED (
              SELECT id FROM payment_outbox
              WHERE suspect AND status IN ('PENDING', 'FAILED')
-               AND (status = 'PENDING' OR next_retry_at <= now())
+               AND (status = 'PENDING' OR next_retry_at <= now()) AND NOT EXISTS (SELECT 1 FROM pending)
              ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
-         ), pending AS MATERIALIZED (
-             SELECT id FROM payment_outbox
-             WHERE status = 'PENDING' AND $4 AND NOT EXISTS (SELECT 1 FROM suspects)
-             ORDER BY created_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
          ), due AS (
              SELECT id FROM suspects UNION ALL SELECT id FROM pending
          )

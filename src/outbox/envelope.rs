@@ -39,6 +39,9 @@ fn rfc3339<S: serde::Serializer>(at: &Instant, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(&at.to_rfc3339_opts(SecondsFormat::Micros, true))
 }
 
+/// W3C trace context has 55; a later version may have more.
+const MAX_TRACEPARENT_BYTES: usize = 128;
+
 /// Makes the message of a claimed row, or says why AMQP cannot carry it.
 pub(super) fn message(event: &ClaimedEvent) -> Result<OutgoingMessage, String> {
     let body = body(event)?;
@@ -54,7 +57,8 @@ pub(super) fn message(event: &ClaimedEvent) -> Result<OutgoingMessage, String> {
         routing_key: OutgoingMessage::short("routing key", &event.routing_key)?,
         event_type: OutgoingMessage::short("event type", &event.event_type)?,
         correlation_id: OutgoingMessage::short("correlation id", &event.correlation_id)?,
-        traceparent: event.traceparent.clone(),
+        // Trace context is worth no failed delivery; what is no `traceparent` is left out.
+        traceparent: event.traceparent.clone().filter(|value| value.len() <= MAX_TRACEPARENT_BYTES),
         body,
     })
 }

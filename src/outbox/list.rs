@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource, Statement,
+        Counting, Database, DbError, RowSource, Statement, StoredJson,
         page::{Keyset, PageRequest, PageRows},
         schema::payment_outbox as events,
     },
@@ -147,7 +147,7 @@ pub async fn for_aggregates(
     Statement::new(
         "SELECT newest.* FROM unnest($2) AS aggregate (id) CROSS JOIN LATERAL (
              SELECT id, event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key,
-                 payload, status, retry_count, attempt_count, suspect, next_retry_at, last_error, last_error_code,
+                 status, retry_count, attempt_count, suspect, next_retry_at, last_error, last_error_code,
                  claim_trigger, claimed_by, processing_started_at, published_at, dead_lettered_at, created_at, updated_at
              FROM payment_outbox WHERE aggregate_type = $1 AND aggregate_id = aggregate.id
              ORDER BY created_at DESC, id DESC LIMIT $3
@@ -158,6 +158,11 @@ pub async fn for_aggregates(
     .bind::<BigInt, _>(per_aggregate)
     .load(conn)
     .await
+}
+
+/// The bodies of these events, as written. They may be large: read only when asked for.
+pub async fn payloads(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, StoredJson)>> {
+    events::table.filter(events::id.eq_any(ids)).select((events::id, events::payload)).load(conn).await
 }
 
 /// The events as a watcher reads them.

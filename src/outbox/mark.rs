@@ -68,7 +68,7 @@ pub(super) async fn published(
     let (ids, tokens) = ids(keys.iter().copied());
     Statement::new(
         "UPDATE payment_outbox o
-         SET status = 'PUBLISHED', published_at = now(), attempt_count = attempt_count + 1, suspect = false,
+         SET status = 'PUBLISHED', published_at = now(), attempt_count = least(attempt_count, 2147483646) + 1, suspect = false,
              lone_connection_losses = 0, next_retry_at = NULL, dead_lettered_at = NULL, last_error = $3,
              last_error_code = CASE WHEN $3 IS NULL THEN NULL ELSE 'UNROUTABLE' END
          FROM unnest($1, $2) AS mark (id, token)
@@ -132,7 +132,7 @@ async fn failed(conn: &mut AsyncPgConnection, marks: &[FailedMark]) -> QueryResu
     // `IS TRUE` keeps the planner from the partial index on PROCESSING when its statistics are stale.
     Statement::new(
         "UPDATE payment_outbox o
-         SET status = mark.status, retry_count = mark.retry_count, attempt_count = attempt_count + 1,
+         SET status = mark.status, retry_count = mark.retry_count, attempt_count = least(attempt_count, 2147483646) + 1,
              next_retry_at = now() + mark.delay_ms * interval '1 millisecond',
              dead_lettered_at = CASE WHEN mark.status = 'DEAD_LETTERED' THEN now() END,
              last_error_code = mark.code, last_error = mark.error, suspect = mark.suspect, lone_connection_losses = 0
@@ -165,7 +165,7 @@ pub(super) async fn give_back(
     Statement::new(
         "UPDATE payment_outbox o
          SET status = CASE WHEN next_retry_at IS NULL THEN 'PENDING' ELSE 'FAILED' END,
-             suspect = suspect OR $3, lone_connection_losses = lone_connection_losses + $4::int
+             suspect = suspect OR $3, lone_connection_losses = least(lone_connection_losses, 2147483646) + $4::int
          FROM unnest($1, $2) AS mark (id, token)
          WHERE o.id = mark.id AND o.claim_token = mark.token AND (o.status = 'PROCESSING') IS TRUE",
     )

@@ -70,8 +70,6 @@ pub struct OutboxEvent {
     pub exchange: String,
     /// With which key.
     pub routing_key: String,
-    /// The body as written.
-    pub payload: serde_json::Value,
     /// An [`OutboxStatus`].
     pub status: String,
     /// Failed tries since it was written or requeued.

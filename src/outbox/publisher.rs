@@ -227,6 +227,16 @@ impl Publisher {
             (BatchEnd::ChannelClosed { code, text }, [alone]) => {
                 self.channel_killed(alone, *code, text).await
             }
+            // The broker names the exchange that it does not have: only its events are to blame.
+            (BatchEnd::ChannelClosed { code: 404, text }, _) if names_an_exchange_of(claimed, text) => {
+                let (to_blame, others): (Vec<_>, Vec<_>) =
+                    claimed.iter().partition(|claimed| names_exchange(text, claimed));
+                self.give_back(to_blame, true, false).await;
+                let ids = others.iter().map(|claimed| claimed.row().id).collect();
+                self.give_back(others, false, false).await;
+                self.queue.offer(ids, PublishTrigger::Scheduled);
+                self.suspects.notify_one();
+            }
             (end, _) => {
                 tracing::warn!(
                     ?end,
@@ -283,7 +293,16 @@ impl Publisher {
         if keys.is_empty() {
             return;
         }
-        let written = self.written(Mark::Published { keys, unroutable }).await;
+        let mut written = self.written(Mark::Published { keys, unroutable }).await;
+        if written.is_none() && keys.len() > 1 {
+            // One row that somebody holds must not cost its neighbours what the broker said of them.
+            let mut marked = 0;
+            for key in keys {
+                let one = Mark::Published { keys: std::slice::from_ref(key), unroutable };
+                marked += self.written(one).await.unwrap_or_default();
+            }
+            written = Some(marked);
+        }
         let outcome = if unroutable.is_some() { "PUBLISHED_UNROUTABLE" } else { "PUBLISHED" };
         if let Some(marked) = written {
             (0..marked).for_each(|_| record::outbox_attempt(outcome));
@@ -343,8 +362,13 @@ impl Publisher {
     }
 
     /// Gives claims back without using a retry.
-    pub(super) async fn give_back(&self, claimed: &[Claimed<ClaimedEvent>], suspect: bool, lone_loss: bool) {
-        let keys: Vec<_> = claimed.iter().map(key).collect();
+    pub(super) async fn give_back<'a>(
+        &self,
+        claimed: impl IntoIterator<Item = &'a Claimed<ClaimedEvent>>,
+        suspect: bool,
+        lone_loss: bool,
+    ) {
+        let keys: Vec<_> = claimed.into_iter().map(key).collect();
         self.written(Mark::GiveBack { keys: &keys, suspect, lone_loss }).await;
     }
 
@@ -358,9 +382,7 @@ impl Publisher {
                 Err(error) => error,
             };
             match waits.next() {
-                Some(wait) if error.is_retryable() || error.is_connection_loss() => {
-                    tokio::time::sleep(wait).await
-                }
+                Some(wait) if error.is_transient() => tokio::time::sleep(wait).await,
                 _ => {
                     tracing::error!(%error, "a mark cannot be written; the recovery will find the events");
                     return None;
@@ -399,6 +421,15 @@ fn next_batch(waiting: &mut Vec<Handed>, size: usize) -> Vec<Handed> {
     let trigger = waiting.first().map(|handed| handed.trigger);
     let same = waiting.iter().take(size).take_while(|handed| Some(handed.trigger) == trigger).count();
     waiting.drain(..same).collect()
+}
+
+/// Whether the broker's reply is about this event's exchange.
+fn names_exchange(text: &str, claimed: &Claimed<ClaimedEvent>) -> bool {
+    text.contains(&format!("'{}'", claimed.row().exchange))
+}
+
+fn names_an_exchange_of(claimed: &[Claimed<ClaimedEvent>], text: &str) -> bool {
+    claimed.iter().any(|claimed| names_exchange(text, claimed))
 }
 
 fn key(claimed: &Claimed<ClaimedEvent>) -> ClaimKey {

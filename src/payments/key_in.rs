@@ -179,9 +179,14 @@ impl Payments {
         };
         let (outcome, call) = toss.key_in(request).await;
         drop(input);
-        let settled = self.record_outcome(&payment, &outcome, &call).await?;
-        let payment = self.follow_up(settled).await;
-        Ok(PaymentAnswer { payment, replayed })
+        match self.record_outcome(&payment, &outcome, &call).await {
+            Ok(settled) => Ok(PaymentAnswer { payment: self.follow_up(settled).await, replayed }),
+            Err(error) => {
+                // Nobody could write down what became of it, which is what PENDING means: the reconciler asks.
+                tracing::error!(%error, payment = payment.id, "a payment's outcome is not written down");
+                Ok(PaymentAnswer { payment, replayed })
+            }
+        }
     }
 
     /// Transaction 1: the key and the PENDING payment.

@@ -27,7 +27,7 @@ impl Recording {
 
     /// After a try that failed: waits for the next one while the database is away, or gives the error back.
     pub(super) async fn wait_after(&mut self, error: DbError) -> Result<(), DbError> {
-        if !error.is_retryable() && !error.is_connection_loss() {
+        if !error.is_transient() {
             return Err(error);
         }
         let Some(wait) = self.waits.next() else { return Err(error) };

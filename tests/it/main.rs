@@ -15,6 +15,7 @@ mod layering;
 mod lists;
 mod main_job;
 mod migrations;
+mod odd_rows;
 mod outbox_delivery;
 mod outbox_trouble;
 mod outcomes;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use clap::Args;
 use thiserror::Error;
 
-use super::{BrokerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, TokenConfig, TossConfig};
+use super::{BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, TokenConfig, TossConfig};
 
 /// A setting, or a pair of settings, that cannot be worked with.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -40,6 +40,9 @@ pub struct ServeConfig {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub outbox: OutboxConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub consumers: ConsumerConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub toss: TossConfig,

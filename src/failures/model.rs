@@ -68,6 +68,8 @@ stored_enum! {
         Payment = "PAYMENT",
         /// An outbox event.
         OutboxEvent = "OUTBOX_EVENT",
+        /// A message that could not be consumed.
+        InboundDeadLetter = "INBOUND_DEAD_LETTER",
         /// A background task.
         Worker = "WORKER",
         /// The broker, as a process sees it.

@@ -5,6 +5,7 @@ mod server;
 use std::{path::Path, sync::Arc};
 
 use futures_util::FutureExt;
+use secrecy::ExposeSecret;
 use thiserror::Error;
 
 use crate::{
@@ -18,9 +19,11 @@ use crate::{
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
     gateways::TossClient,
     httpclient::{HttpClient, HttpError},
+    inbox::{Handler, Inbox},
     operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
-    payments::{PaymentRows, Payments},
+    payments::{PaymentRows, Payments, consumers::ParticipantRegister},
+    types::{Card, CardError},
     workers::{OnCrash, Tasks},
 };
 
@@ -45,6 +48,8 @@ pub struct App {
     pub outbox: Outbox,
     /// Payments.
     pub payments: Payments,
+    /// The consumers of messages.
+    pub inbox: Inbox,
     /// The live failure feed.
     pub feed: FailureFeed,
     /// Hints from every process.
@@ -97,6 +102,9 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss),
         };
+        let handlers: Vec<Arc<dyn Handler>> =
+            vec![Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? })];
+        let inbox = Inbox::new(db.clone(), &broker, tasks.clone(), &config.consumers, handlers);
         let hints = Hints::new(db.connector().clone());
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
@@ -111,6 +119,7 @@ impl App {
             publisher,
             outbox,
             payments,
+            inbox,
             hints,
         })
     }
@@ -148,6 +157,10 @@ impl App {
             self.tasks.spawn_worker(PendingScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RetryScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RecoveryScheduler(Arc::clone(&self.publisher)));
+            for consumer in self.inbox.consumers() {
+                let consumer = Arc::clone(consumer);
+                self.spawn(consumer.subscription().worker, move |stop| Arc::clone(&consumer).run(stop));
+            }
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }
@@ -178,6 +191,13 @@ fn authorities(config: &ServeConfig) -> Result<Option<String>, SettingError> {
         })
     };
     config.database.tls_ca_file.as_deref().map(read).transpose()
+}
+
+/// The card that registrations are paid with; its value is never part of the error.
+fn test_card(config: &ServeConfig) -> Result<Option<Card>, SettingError> {
+    let wrong = |error: CardError| SettingError::new("PAYDESK_TOSS_TEST_CARD", error.to_string());
+    let setting = config.toss.toss_test_card.as_ref();
+    setting.map(|card| Card::from_setting(card.expose_secret()).map_err(wrong)).transpose()
 }
 
 /// A worker that panicked is a failure on the feed.

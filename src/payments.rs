@@ -1,9 +1,11 @@
 //! Payments: taken by key-in at the provider, with the outcome and its event in one transaction.
 
+pub mod consumers;
 mod event;
 mod key_in;
 mod list;
 mod model;
+mod seat;
 mod store;
 
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};

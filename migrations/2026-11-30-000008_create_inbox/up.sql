@@ -57,7 +57,7 @@ CREATE TRIGGER inbound_dead_letter_updated_at BEFORE UPDATE ON inbound_dead_lett
 COMMENT ON TABLE inbound_dead_letter IS 'Messages that could not be consumed, as they came, until an operator replays or discards them.';
 COMMENT ON COLUMN inbound_dead_letter.queue IS 'The queue that it came from, without the deployment''s prefix.';
 COMMENT ON COLUMN inbound_dead_letter.body IS 'The message''s bytes, whatever they are.';
-COMMENT ON COLUMN inbound_dead_letter.headers IS 'The message''s AMQP properties and headers.';
+COMMENT ON COLUMN inbound_dead_letter.headers IS 'The message''s AMQP headers.';
 COMMENT ON COLUMN inbound_dead_letter.event_id IS 'Its eventId, if it has one that can be read; else its AMQP message id.';
 COMMENT ON COLUMN inbound_dead_letter.error_class IS 'DATA: the message is wrong. SYSTEM: it may be right, and what it asks for could not be done.';
 COMMENT ON COLUMN inbound_dead_letter.error_code IS 'What was wrong, for machines.';

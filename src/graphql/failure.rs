@@ -6,8 +6,9 @@ use futures_util::{Stream, StreamExt};
 use super::{
     error::ApiError,
     guard,
+    inbound_dead_letter::InboundDeadLetterObject,
     input::{self, TimeRange, unknown_value},
-    loaders::{self, EventById, PaymentById},
+    loaders::{self, DeadLetterById, EventById, PaymentById},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     payment::PaymentObject,
@@ -81,6 +82,8 @@ pub enum FailureSubject {
     OutboxEvent(OutboxEventObject),
     /// A payment.
     Payment(PaymentObject),
+    /// A message that could not be consumed.
+    InboundDeadLetter(InboundDeadLetterObject),
 }
 
 /// A failure, as the API shows it.
@@ -148,6 +151,9 @@ impl FailureObject {
             Some(SubjectType::Payment) => loaders::load(ctx, PaymentById(id))
                 .await?
                 .map(|row| FailureSubject::Payment(PaymentObject(row))),
+            Some(SubjectType::InboundDeadLetter) => loaders::load(ctx, DeadLetterById(id))
+                .await?
+                .map(|row| FailureSubject::InboundDeadLetter(InboundDeadLetterObject(row))),
             Some(SubjectType::Worker | SubjectType::Broker) | None => None,
         })
     }

@@ -8,6 +8,7 @@ use super::{
     api::{Api, ApiOptions},
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
+    inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
@@ -16,6 +17,7 @@ use super::{
 use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
+    inbox::Inbox,
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments},
     workers::Tasks,
@@ -30,6 +32,8 @@ pub struct Services {
     pub payments: Payments,
     /// The way into the outbox.
     pub outbox: Outbox,
+    /// The consumers' dead letters.
+    pub inbox: Inbox,
     /// The gate before the broker, which tells what events wait for.
     pub gate: Gate,
     /// The live failure feed.
@@ -46,11 +50,11 @@ pub struct Services {
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, OutboxQuery, FailureQuery);
+pub struct Query(ViewerQuery, PaymentQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
 
 /// Every change.
 #[derive(MergedObject, Default)]
-pub struct Mutation(PaymentMutation, OutboxMutation);
+pub struct Mutation(PaymentMutation, OutboxMutation, InboundDeadLetterMutation);
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]

@@ -5,7 +5,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use super::{
-    GATEWAY_MISCONFIGURED, Payment, PaymentStatus, event, find,
+    GATEWAY_MISCONFIGURED, Payment, PaymentStatus, event, find, seat,
     store::{self, NewPayment},
 };
 use crate::{
@@ -92,6 +92,9 @@ pub enum KeyInError {
     /// A payment of the user for this meeting is under way, or its outcome is unknown.
     #[error("a payment of this user for this meeting is in progress")]
     PaymentInProgress,
+    /// The meeting was deleted.
+    #[error("the meeting was deleted; nobody pays for it any more")]
+    MeetingClosed,
     /// The key was used with another input.
     #[error("this idempotencyKey was used with another input")]
     KeyReused,
@@ -180,18 +183,28 @@ impl Payments {
             Start::Answer(answer) => return Ok(answer),
             Start::Ask { payment, resumed } => (payment, resumed),
         };
+        let payment = self.ask(toss, payment, input.amount, &input.card).await?;
+        Ok(PaymentAnswer { payment, replayed })
+    }
+
+    /// Steps 2 and 3 of a PENDING payment, which may be repeated: the same order id and key charge once.
+    pub(super) async fn ask(
+        &self,
+        toss: &TossClient,
+        payment: Payment,
+        amount: Won,
+        card: &Card,
+    ) -> Result<Payment, DbError> {
         let request = KeyIn {
             order_id: &payment.order_id,
             order_name: &payment.order_name,
-            amount: input.amount,
-            card: &input.card,
+            amount,
+            card,
             idempotency_key: &payment.idempotency_key,
         };
         let (outcome, call) = toss.key_in(request).await;
         record::provider_call(call.provider, call.operation, call.outcome.as_str(), call.duration);
-        drop(input);
-        let payment = self.record_outcome(payment, outcome, call).await?;
-        Ok(PaymentAnswer { payment, replayed })
+        self.record_outcome(payment, outcome, call).await
     }
 
     /// Transaction 1: the key and the PENDING payment.
@@ -203,6 +216,10 @@ impl Payments {
             idempotency::take(tx.conn(), &caller_key, input.hash(), subject, "payment_id_seq", lease).await?;
         match state {
             KeyState::Fresh { subject_id } => {
+                seat::enter_meeting(tx.conn(), input.meeting_id).await?;
+                if seat::is_closed(tx.conn(), input.meeting_id).await? {
+                    return refuse(tx, KeyInError::MeetingClosed).await;
+                }
                 match store::insert(tx.conn(), new_payment(subject_id, input)).await? {
                     Some(payment) => {
                         tx.commit().await?;
@@ -331,7 +348,7 @@ impl Payments {
 fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
     NewPayment {
         id,
-        order_id: format!("pay_{}", Uuid::now_v7().simple()),
+        order_id: store::fresh_order_id(),
         user_id: input.user_id,
         meeting_id: input.meeting_id,
         order_name: input.order_name.clone(),

@@ -6,7 +6,10 @@
 )]
 
 mod broker_outage;
+mod consumers;
+mod consumers_trouble;
 mod crashes;
+mod dead_letters;
 mod main_job;
 mod outbox_delivery;
 mod outbox_trouble;

@@ -30,6 +30,8 @@ impl Process {
             ("amqp-url", &super::service_url("AMQP_URL")),
             ("amqp-prefix", beside.prefix.as_str()),
             ("amqp-reconnect-cap", "300ms"),
+            ("amqp-queue-type", "classic"),
+            ("consumer-retry-delay", "50ms"),
             ("jwt-hs256-secret", SECRET),
             ("jwt-issuer", "paydesk-tests"),
             ("jwt-audience", "paydesk"),

@@ -22,7 +22,7 @@ use crate::{
     inbox::{Handler, Inbox},
     operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
-    payments::{PaymentRows, Payments, consumers::ParticipantRegister},
+    payments::{PaymentRows, Payments, consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister}},
     types::{Card, CardError},
     workers::{OnCrash, Tasks},
 };
@@ -102,8 +102,11 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss),
         };
-        let handlers: Vec<Arc<dyn Handler>> =
-            vec![Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? })];
+        let handlers: Vec<Arc<dyn Handler>> = vec![
+            Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
+            Arc::new(ParticipantCancel(payments.clone())),
+            Arc::new(MeetingDeleted(payments.clone())),
+        ];
         let inbox = Inbox::new(db.clone(), &broker, tasks.clone(), &config.consumers, handlers);
         let hints = Hints::new(db.connector().clone());
         Ok(Self {

@@ -1,5 +1,7 @@
 //! `paydesk demo`: traffic with some failures, through the public interfaces: GraphQL mutations from a service, and the
-//! meeting service's queue, which at times is not bound.
+//! meeting service's queue, which at times is not bound, and its own messages.
+
+mod messages;
 
 use std::time::Duration;
 
@@ -90,6 +92,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     tokio::select! {
         () = pay => {}
         () = listen_at_times(&subscriber) => {}
+        () = messages::send_all(&broker, args.rate) => {}
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(())

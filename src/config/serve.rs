@@ -3,7 +3,10 @@ use std::time::Duration;
 use clap::Args;
 use thiserror::Error;
 
-use super::{BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, TokenConfig, TossConfig};
+use super::{
+    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, TokenConfig,
+    TossConfig,
+};
 
 /// A setting, or a pair of settings, that cannot be worked with.
 #[derive(Debug, Error, PartialEq, Eq)]

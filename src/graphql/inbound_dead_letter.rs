@@ -164,7 +164,8 @@ impl InboundDeadLetterQuery {
         let filter = DeadLetterFilter { status };
         let db = Services::of(ctx)?.db.clone();
         let mut conn = db.read().await.map_err(input::failed)?;
-        let rows = inbox::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
+        let rows =
+            inbox::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
         drop(conn);
         let counter: Counter = Box::new(move || {
             let (db, filter) = (db.clone(), filter.clone());

@@ -32,7 +32,8 @@ pub(super) async fn alive() -> Response {
 
 pub(super) async fn ready(State(http): State<Http>) -> Response {
     let ready = (http.readiness)().await;
-    let status = if ready.database && ready.consuming { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status =
+        if ready.database && ready.consuming { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = ReadinessJson {
         database: word(ready.database),
         broker: word(ready.broker),

@@ -180,7 +180,8 @@ impl Consumer {
         stop: &CancellationToken,
     ) -> Result<(), HandlingError> {
         let handling = AssertUnwindSafe(self.handler.handle(message, key, stop)).catch_unwind();
-        let panicked = |_panic| Err(HandlingError::system("PANIC", "the handler panicked; the log says where"));
+        let panicked =
+            |_panic| Err(HandlingError::system("PANIC", "the handler panicked; the log says where"));
         handling.await.unwrap_or_else(panicked)?;
         let mut conn = self.db.conn().await?;
         entry::finish(&mut conn, key).await?;
@@ -236,8 +237,12 @@ impl Consumer {
             match dead_letter::keep(&self.db, &letter, known.map(|(_message, key)| key)).await {
                 Ok(id) => {
                     tracing::warn!(
-                        queue = letter.queue, dead_letter = id, event_id = letter.event_id, code = trouble.code,
-                        error = trouble.message, "a message was dead-lettered"
+                        queue = letter.queue,
+                        dead_letter = id,
+                        event_id = letter.event_id,
+                        code = trouble.code,
+                        error = trouble.message,
+                        "a message was dead-lettered"
                     );
                     return Answer::Reject;
                 }

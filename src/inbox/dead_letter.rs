@@ -99,7 +99,9 @@ impl Trouble {
     /// What a message that cannot even be read is told.
     pub(super) fn of(error: HandlingError) -> Self {
         match error.consequence() {
-            Consequence::Data(trouble) | Consequence::System(trouble) | Consequence::Again(trouble) => trouble,
+            Consequence::Data(trouble) | Consequence::System(trouble) | Consequence::Again(trouble) => {
+                trouble
+            }
             Consequence::Pause(error) => {
                 Self { code: "DATABASE_UNAVAILABLE".to_owned(), message: error.to_string() }
             }

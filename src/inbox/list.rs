@@ -31,9 +31,7 @@ fn filtered(filter: &DeadLetterFilter) -> letters::BoxedQuery<'_, Pg> {
         Some([only]) => {
             query.filter(sql::<Bool>(&format!("inbound_dead_letter.status = '{}'", only.as_str())))
         }
-        Some(several) => {
-            query.filter(letters::status.eq_any(several.iter().map(|status| status.as_str())))
-        }
+        Some(several) => query.filter(letters::status.eq_any(several.iter().map(|status| status.as_str()))),
     }
 }
 
@@ -46,13 +44,13 @@ pub async fn list(
     let mut query = filtered(filter).select(InboundDeadLetter::as_select()).limit(page.fetch());
     if let Some(Keyset { at, id }) = page.after {
         query = query.filter(letters::received_at.le(at));
-        query = query
-            .filter(letters::received_at.lt(at).or(letters::received_at.eq(at).and(letters::id.lt(id))));
+        query =
+            query.filter(letters::received_at.lt(at).or(letters::received_at.eq(at).and(letters::id.lt(id))));
     }
     if let Some(Keyset { at, id }) = page.before {
         query = query.filter(letters::received_at.ge(at));
-        query = query
-            .filter(letters::received_at.gt(at).or(letters::received_at.eq(at).and(letters::id.gt(id))));
+        query =
+            query.filter(letters::received_at.gt(at).or(letters::received_at.eq(at).and(letters::id.gt(id))));
     }
     query = if page.backwards {
         query.order((letters::received_at.asc(), letters::id.asc()))

@@ -106,7 +106,10 @@ mod tests {
         }
         assert_eq!(read(|message| message["eventId"] = json!(5)), Err("INVALID_MESSAGE".to_owned()));
         assert_eq!(read(|message| message["occurredAt"] = json!("today")), Err("INVALID_FIELD".to_owned()));
-        assert_eq!(read(|message| message["eventType"] = json!("U")), Err("UNEXPECTED_EVENT_TYPE".to_owned()));
+        assert_eq!(
+            read(|message| message["eventType"] = json!("U")),
+            Err("UNEXPECTED_EVENT_TYPE".to_owned())
+        );
         assert_eq!(read(|message| *message = json!([1])), Err("INVALID_MESSAGE".to_owned()));
     }
 

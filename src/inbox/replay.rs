@@ -154,8 +154,7 @@ impl Inbox {
             }
             Err((class, trouble)) => {
                 mark_failed(tx.conn(), letter.id, class, &trouble).await?;
-                let again =
-                    failure(letter.id, class, &trouble, subscription.event_type, letter.flow_id, 2);
+                let again = failure(letter.id, class, &trouble, subscription.event_type, letter.flow_id, 2);
                 failures::record(tx.conn(), again).await?;
                 Some((class, trouble.message))
             }

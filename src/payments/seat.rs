@@ -1,14 +1,19 @@
 //! What orders registrations, cancels and deletions, which come from different queues and so in any order.
 
 use diesel::{
-    OptionalExtension, QueryableByName,
+    ExpressionMethods, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
+    dsl::sql,
     result::QueryResult,
     sql_types::{BigInt, Bool, Text, Timestamptz, Uuid as SqlUuid},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use crate::{db::Statement, types::Instant};
+use super::Payment;
+use crate::{
+    db::{Statement, schema::payment},
+    types::Instant,
+};
 
 #[derive(QueryableByName)]
 struct Yes {
@@ -60,6 +65,21 @@ pub(super) async fn is_closed(conn: &mut AsyncPgConnection, meeting_id: i64) -> 
             .get_result(conn)
             .await?;
     Ok(closed.yes)
+}
+
+/// Who has paid for the meeting or is about to, locked in the order of their ids.
+pub(super) async fn active_of_meeting(
+    conn: &mut AsyncPgConnection,
+    meeting_id: i64,
+) -> QueryResult<Vec<Payment>> {
+    payment::table
+        .filter(payment::meeting_id.eq(meeting_id))
+        .filter(sql::<Bool>("payment.status IN ('PENDING', 'COMPLETED')"))
+        .order(payment::id.asc())
+        .select(Payment::as_select())
+        .for_update()
+        .load(conn)
+        .await
 }
 
 /// Remembers a cancel that found no payment; of several the latest counts.

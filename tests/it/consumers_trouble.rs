@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     consumers::{REGISTER, done},
     payments::APPROVED,
-    support::{
-        TestApp, Toss, eventually, messages::register, process::Process, proxy::Proxy, service_url,
-    },
+    support::{TestApp, Toss, eventually, messages::register, process::Process, proxy::Proxy, service_url},
 };
 
 const QUEUE: &str = "payment.participant.register";
@@ -70,7 +68,10 @@ async fn a_queue_without_dead_letter_exchange_is_a_clear_error_and_the_rest_live
     let test = TestApp::builder().toss(&toss).test_card(APPROVED).start_beside(&first).await;
     let (status, body) = eventually("readiness tells", async || {
         let (status, body) = readiness(&test).await;
-        body["detail"]["consumer-participant-register"].as_str()?.contains("inequivalent arg").then_some((status, body))
+        body["detail"]["consumer-participant-register"]
+            .as_str()?
+            .contains("inequivalent arg")
+            .then_some((status, body))
     })
     .await;
     assert_eq!(status, 503);
@@ -90,7 +91,8 @@ async fn bad_data_is_not_lost_when_nobody_takes_dead_letters() {
     test.rabbit.delete_queue(&test.name(&format!("{QUEUE}.dlq"))).await;
     test.send_bytes(REGISTER, b"not json").await;
     eventually("it is kept", async || {
-        (test.db.count("inbound_dead_letter WHERE status = 'OPEN' AND body = 'not json'").await == 1).then_some(())
+        (test.db.count("inbound_dead_letter WHERE status = 'OPEN' AND body = 'not json'").await == 1)
+            .then_some(())
     })
     .await;
     paid(&test, 1).await;
@@ -147,8 +149,10 @@ async fn a_value_that_the_database_refuses_is_dead_lettered_at_once() {
     let toss = Toss::start().await;
     let test = start(&toss).await;
     test.db
-        .run("ALTER TABLE payment ALTER COLUMN order_name TYPE varchar(20);
-              ALTER TABLE payment ADD CONSTRAINT payment_test_ck CHECK (amount <> 777)")
+        .run(
+            "ALTER TABLE payment ALTER COLUMN order_name TYPE varchar(20);
+              ALTER TABLE payment ADD CONSTRAINT payment_test_ck CHECK (amount <> 777)",
+        )
         .await;
     let (mut long, mut odd) = (register(1, 42), register(2, 42));
     long["data"]["orderName"] = json!("longer than twenty characters");
@@ -179,14 +183,7 @@ async fn a_process_that_dies_in_each_try_ends_in_a_dead_letter() {
     for round in 1..=4 {
         let mut process = Process::start(&test, &settings).await;
         if round == 1 {
-            eventually("the queue is there", async || {
-                let exists = test.db.count("inbox").await == 0;
-                let told = HttpClient::new(Duration::from_secs(2), None).unwrap();
-                let answer = told.get(&format!("http://{}/readyz", process.base), &[]).await.ok()?;
-                let quiet = !String::from_utf8_lossy(&answer.body).contains("consumer-participant-register");
-                (exists && quiet).then_some(())
-            })
-            .await;
+            process.consuming().await;
             test.send(REGISTER, &message).await;
         }
         eventually("the try is under way", async || (toss.calls().await.len() == round).then_some(())).await;
@@ -218,14 +215,7 @@ async fn killed_between_inbox_and_effect_the_effect_comes_once() {
     let mut process = Process::start(&test, &settings).await;
     let message = register(7, 42);
     let queue = test.name(QUEUE);
-    eventually("the queue is consumed", async || {
-        let channel = &test.rabbit;
-        let _ = channel;
-        let http = HttpClient::new(Duration::from_secs(2), None).unwrap();
-        let answer = http.get(&format!("http://{}/readyz", process.base), &[]).await.ok()?;
-        (!String::from_utf8_lossy(&answer.body).contains("consumer-")).then_some(())
-    })
-    .await;
+    process.consuming().await;
     test.send(REGISTER, &message).await;
     eventually("the provider was called", async || (toss.calls().await.len() == 1).then_some(())).await;
     process.kill();

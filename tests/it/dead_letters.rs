@@ -73,11 +73,10 @@ async fn bad_data_is_dead_lettered_at_once_with_its_original_bytes() {
     assert_eq!(text["errorCode"], "NOT_JSON");
     assert_eq!(found.iter().filter(|letter| letter["bodyText"].is_null()).count(), 1);
     let dlq = test.name("payment.participant.register.dlq");
-    let mut dead = eventually("all are in the dead-letter queue", async || {
+    eventually("all are in the dead-letter queue", async || {
         (test.rabbit.waiting(&dlq).await == u32::try_from(bad.len()).unwrap()).then_some(())
     })
     .await;
-    let () = std::mem::take(&mut dead);
     let mut bodies = test.rabbit.bodies(&dlq).await;
     bodies.sort();
     bad.sort();
@@ -94,7 +93,10 @@ async fn bad_data_is_dead_lettered_at_once_with_its_original_bytes() {
 async fn a_dead_letter_is_replayed_once_and_audited() {
     let toss = Toss::start().await;
     let test = start(&toss).await;
-    toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 4, "status": 500, "effect": false })).await;
+    toss.behave(
+        json!({ "gateway": "toss", "operation": "key-in", "times": 4, "status": 500, "effect": false }),
+    )
+    .await;
     let message = register(7, 42);
     test.send(REGISTER, &message).await;
     let letter = letters(&test, 1).await.remove(0);
@@ -102,8 +104,10 @@ async fn a_dead_letter_is_replayed_once_and_audited() {
     assert!(letter["availableActions"].as_array().unwrap().iter().all(|action| action["allowed"] == false));
     assert_eq!(test.operator().refused(REPLAY, input(&letter, "try")).await, "FORBIDDEN");
     let admin = test.admin();
-    let (one, two) =
-        tokio::join!(admin.data(REPLAY, input(&letter, "Toss is back")), admin.data(REPLAY, input(&letter, "me too")));
+    let (one, two) = tokio::join!(
+        admin.data(REPLAY, input(&letter, "Toss is back")),
+        admin.data(REPLAY, input(&letter, "me too"))
+    );
     let answers = [&one["replayInboundDeadLetter"], &two["replayInboundDeadLetter"]];
     let refused = answers.iter().filter(|answer| answer["userErrors"][0]["code"] == "INVALID_STATE").count();
     assert_eq!(refused, 1, "{answers:#?}");
@@ -113,7 +117,8 @@ async fn a_dead_letter_is_replayed_once_and_audited() {
     assert_eq!(test.db.count("payment WHERE status = 'COMPLETED'").await, 1);
     let again = admin.data(REPLAY, input(&letter, "again")).await;
     assert_eq!(again["replayInboundDeadLetter"]["userErrors"][0]["code"], "INVALID_STATE");
-    let audited = "audit_entry WHERE action = 'replayInboundDeadLetter' AND reason IN ('Toss is back', 'me too')";
+    let audited =
+        "audit_entry WHERE action = 'replayInboundDeadLetter' AND reason IN ('Toss is back', 'me too')";
     assert_eq!(test.db.count(audited).await, 1);
     test.stop().await;
 }

@@ -77,10 +77,13 @@ impl Registration {
         let meeting_id = id("meetingId", data.meeting_id)?;
         let order_name = data.order_name.unwrap_or_else(|| format!("Meeting {meeting_id}"));
         if !(1..=100).contains(&order_name.chars().count()) || order_name.contains('\0') {
-            return Err(HandlingError::data("INVALID_FIELD", "orderName must have 1 to 100 characters, none NUL"));
+            return Err(HandlingError::data(
+                "INVALID_FIELD",
+                "orderName must have 1 to 100 characters, none NUL",
+            ));
         }
-        let amount = Won::new(data.amount)
-            .map_err(|error| HandlingError::data("INVALID_FIELD", error.to_string()))?;
+        let amount =
+            Won::new(data.amount).map_err(|error| HandlingError::data("INVALID_FIELD", error.to_string()))?;
         Ok(Self { user_id: id("userId", data.user_id)?, meeting_id, amount, order_name })
     }
 
@@ -230,7 +233,8 @@ impl ParticipantRegister {
         registration: &Registration,
     ) -> Result<(), DbError> {
         inbox::finish(tx.conn(), key).await?;
-        let refusal = refusal(CANCELED_BEFORE, "the participant had cancelled before the registration arrived");
+        let refusal =
+            refusal(CANCELED_BEFORE, "the participant had cancelled before the registration arrived");
         let told = failure(registration, flow_id, Severity::Warning, &refusal);
         failures::record(tx.conn(), told).await?;
         tx.commit().await

@@ -16,7 +16,8 @@ pub fn register(meeting: i64, user: i64) -> Value {
 }
 
 pub fn cancel(meeting: i64, user: i64, refund_required: bool) -> Value {
-    let data = json!({ "userId": user, "meetingId": meeting, "refundRequired": refund_required, "reason": "ill" });
+    let data =
+        json!({ "userId": user, "meetingId": meeting, "refundRequired": refund_required, "reason": "ill" });
     message("PARTICIPANT_CANCEL", meeting, data)
 }
 

@@ -54,6 +54,17 @@ impl Process {
         .await;
     }
 
+    /// Waits until every queue that can be consumed is.
+    pub async fn consuming(&self) {
+        let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
+        let url = format!("http://{}/readyz", self.base);
+        eventually("every queue is consumed", async || {
+            let answer = client.get(&url, &[]).await.ok()?;
+            (!String::from_utf8_lossy(&answer.body).contains("not consuming")).then_some(())
+        })
+        .await;
+    }
+
     /// SIGKILL: the process has no say in it.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

@@ -22,7 +22,10 @@ use crate::{
     inbox::{Handler, Inbox},
     operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
-    payments::{PaymentRows, Payments, consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister}},
+    payments::{
+        PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows,
+        consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister},
+    },
     types::{Card, CardError},
     workers::{OnCrash, Tasks},
 };
@@ -56,6 +59,8 @@ pub struct App {
     pub hints: Hints,
     /// Watched payments.
     pub payment_watcher: Arc<Watcher<PaymentRows>>,
+    /// Watched refunds.
+    pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
     /// Checks tokens.
@@ -100,7 +105,7 @@ impl App {
             toss: TossClient::new(&config.toss, http.clone()).map(Arc::new),
             tasks: tasks.clone(),
             exchange: broker.name(PAYMENT_EVENTS),
-            config: PaymentConfig::new(&config.toss),
+            config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
         let handlers: Vec<Arc<dyn Handler>> = vec![
             Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
@@ -112,6 +117,7 @@ impl App {
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
             payment_watcher: Watcher::new(PaymentRows(db.clone())),
+            refund_watcher: Watcher::new(RefundRows(db.clone())),
             outbox_watcher: Watcher::new(OutboxRows(db.clone())),
             verifier: TokenVerifier::new(&config.token, http)?,
             config: Arc::new(config),
@@ -146,8 +152,14 @@ impl App {
         let app = self.clone();
         self.spawn("row-watchers", move |stop| {
             let app = app.clone();
-            async move { tokio::join!(app.payment_watcher.run(stop.clone()), app.outbox_watcher.run(stop)) }
-                .map(|_| ())
+            async move {
+                tokio::join!(
+                    app.payment_watcher.run(stop.clone()),
+                    app.refund_watcher.run(stop.clone()),
+                    app.outbox_watcher.run(stop),
+                )
+            }
+            .map(|_| ())
         });
         let app = self.clone();
         // The connection also tells readiness and the console how the broker is.
@@ -164,6 +176,8 @@ impl App {
                 let consumer = Arc::clone(consumer);
                 self.spawn(consumer.subscription().worker, move |stop| Arc::clone(&consumer).run(stop));
             }
+            self.tasks.spawn_worker(PaymentReconciler(self.payments.clone()));
+            self.tasks.spawn_worker(RefundReconciler(self.payments.clone()));
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

@@ -22,6 +22,6 @@ pub use gateways::TossConfig;
 pub use http::HttpConfig;
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;
-pub use payments::PaymentConfig;
+pub use payments::{PaymentConfig, ReconcileConfig};
 pub use serve::{ServeConfig, SettingError};
 pub use token::{SigningConfig, TokenConfig};

@@ -9,4 +9,7 @@ pub mod toss;
 
 pub use call::{CallOutcome, ProviderCall};
 pub use store::{RecordedCall, calls_for, record_call};
-pub use toss::{Approval, KeyIn, KeyInOutcome, Refusal, TossClient};
+pub use toss::{
+    Approval, Cancel, CancelOutcome, KeyIn, KeyInOutcome, LookupOutcome, ProviderPayment, ProviderState,
+    Reference, Refusal, TossClient,
+};

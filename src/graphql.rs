@@ -20,6 +20,7 @@ mod payment;
 mod provider_call;
 mod publish;
 mod rate;
+mod refund;
 mod request;
 pub mod scalars;
 mod schema;

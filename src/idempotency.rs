@@ -173,6 +173,27 @@ pub async fn finish(
         .await
 }
 
+/// Has a key that was taken [`KeyState::Fresh`] in this transaction name another subject: the row that was there
+/// before answers for it. `finished` if that row's outcome is recorded.
+pub async fn point_at(
+    conn: &mut AsyncPgConnection,
+    caller_key: &CallerKey,
+    subject_id: i64,
+    finished: bool,
+) -> QueryResult<usize> {
+    Statement::new(
+        "UPDATE idempotency_key SET subject_id = $4, finished_at = CASE WHEN $5 THEN now() END
+         WHERE caller = $1 AND operation = $2 AND key = $3",
+    )
+    .bind::<Text, _>(caller_key.caller.clone())
+    .bind::<Text, _>(caller_key.operation)
+    .bind::<Text, _>(caller_key.key.clone())
+    .bind::<BigInt, _>(subject_id)
+    .bind::<Bool, _>(finished)
+    .execute(conn)
+    .await
+}
+
 fn keyed(sql: &'static str, caller_key: &CallerKey, input: InputHash, lease: Duration) -> Statement {
     Statement::new(sql)
         .bind::<Text, _>(caller_key.caller.clone())

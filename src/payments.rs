@@ -1,13 +1,33 @@
-//! Payments: taken by key-in at the provider, with the outcome and its event in one transaction.
+//! Payments and refunds: taken and given back at the provider, with the outcome and its event in one transaction.
+//! What nobody knows is asked about until it is known.
 
 pub mod consumers;
 mod event;
 mod key_in;
 mod list;
 mod model;
+mod outcome;
+mod reconcile;
+mod recording;
+mod refund;
 mod seat;
 mod store;
+mod void;
+mod wait;
+
+use std::time::Duration;
 
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
 pub use list::{PaymentFilter, PaymentRows, by_ids, count, find, list};
-pub use model::{GATEWAY_MISCONFIGURED, Payment, PaymentStatus};
+pub use model::{GATEWAY_MISCONFIGURED, NOT_APPROVED, Payment, PaymentStatus};
+pub use reconcile::{PaymentReconciler, ReconcileError, RefundReconciler};
+pub use refund::{
+    Refund, RefundAnswer, RefundFilter, RefundInput, RefundPaymentError, RefundRequested, RefundRows,
+    RefundSource, RefundStatus, RefundWanted, RetryRefundError, count_refunds, find_refund, list_refunds,
+    refunds_by_ids, refunds_of,
+};
+pub use wait::{payment_waits_for, refund_waits_for};
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

@@ -84,6 +84,7 @@ impl App {
             gate: self.publisher.gate().clone(),
             feed: self.feed.clone(),
             payment_watcher: Arc::clone(&self.payment_watcher),
+            refund_watcher: Arc::clone(&self.refund_watcher),
             outbox_watcher: Arc::clone(&self.outbox_watcher),
             tasks: self.tasks.clone(),
             environment: self.config.http.environment.clone(),

@@ -4,8 +4,8 @@ use clap::Args;
 use thiserror::Error;
 
 use super::{
-    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, TokenConfig,
-    TossConfig,
+    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
+    TokenConfig, TossConfig,
 };
 
 /// A setting, or a pair of settings, that cannot be worked with.
@@ -49,6 +49,9 @@ pub struct ServeConfig {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub toss: TossConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub reconcile: ReconcileConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub log: LogConfig,

@@ -3,7 +3,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use diesel::connection::{Instrumentation, InstrumentationEvent};
@@ -14,7 +14,7 @@ use diesel_async::{
 use futures_util::FutureExt;
 
 use super::{Connector, DbError, TlsError, Transaction};
-use crate::config::DatabaseConfig;
+use crate::{config::DatabaseConfig, telemetry::record};
 
 /// A connection on loan from a pool; one with an open transaction is closed instead of returned.
 pub type PooledConnection = bb8::PooledConnection<'static, AsyncPgConnection>;
@@ -134,10 +134,12 @@ fn build_pool(
 }
 
 async fn checkout(pool: &Pool) -> Result<PooledConnection, DbError> {
+    let asked = Instant::now();
     // After a database restart every idle connection is closed; each is thrown away on its way back.
     for _closed in 0..=pool.config().max_size {
         let mut connection = pool.get_owned().await.map_err(unavailable)?;
         if !connection.is_broken() {
+            record::pool_checkout(asked.elapsed());
             return Ok(connection);
         }
     }

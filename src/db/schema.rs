@@ -140,6 +140,9 @@ diesel::table! {
         completed_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
+        refund_wanted -> Nullable<Json>,
+        next_check_at -> Nullable<Timestamptz>,
+        check_count -> Int4,
     }
 }
 
@@ -191,6 +194,36 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    refund (id) {
+        id -> Int8,
+        payment_id -> Int8,
+        payment_snapshot -> Json,
+        order_id -> Text,
+        payment_key -> Text,
+        user_id -> Int8,
+        meeting_id -> Int8,
+        amount -> Int8,
+        reason -> Text,
+        requested_by -> Text,
+        source -> Text,
+        source_event_id -> Nullable<Uuid>,
+        status -> Text,
+        idempotency_key -> Text,
+        key_no -> Int4,
+        provider_transaction_key -> Nullable<Text>,
+        flow_id -> Uuid,
+        failure_code -> Nullable<Text>,
+        failure_message -> Nullable<Text>,
+        attempt_count -> Int4,
+        next_check_at -> Nullable<Timestamptz>,
+        requested_at -> Timestamptz,
+        created_at -> Timestamptz,
+        completed_at -> Nullable<Timestamptz>,
+        updated_at -> Timestamptz,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     audit_entry,
     failure,
@@ -204,4 +237,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     payment,
     payment_outbox,
     provider_call,
+    refund,
 );

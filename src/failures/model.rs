@@ -66,6 +66,8 @@ stored_enum! {
     SubjectType {
         /// A payment.
         Payment = "PAYMENT",
+        /// A refund.
+        Refund = "REFUND",
         /// An outbox event.
         OutboxEvent = "OUTBOX_EVENT",
         /// A message that could not be consumed.

@@ -1,8 +1,10 @@
-//! Toss Payments: key-in approval of a card in one call (gateways.md §1).
+//! Toss Payments: key-in approval of a card in one call, cancel, lookup (gateways.md §1).
 
 mod answer;
 mod body;
+mod cancel;
 mod codes;
+mod lookup;
 mod scrub;
 #[cfg(test)]
 mod tests;
@@ -12,12 +14,16 @@ use std::time::Instant as Stopwatch;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::ProviderCall;
+use super::{CallOutcome, ProviderCall};
 use crate::{
     config::TossConfig,
     httpclient::{HttpClient, HttpError},
+    telemetry::record,
     types::{Card, Instant, Won},
 };
+
+pub use cancel::{Cancel, CancelOutcome};
+pub use lookup::{LookupOutcome, ProviderPayment, ProviderState, Reference};
 
 const PROVIDER: &str = "TOSS";
 
@@ -106,14 +112,48 @@ impl TossClient {
             Err(_unwritable) => Err(HttpError::NotConnected("the request cannot be written".to_owned())),
         };
         let reading = answer::key_in(&request, answer);
-        let call = ProviderCall {
-            provider: PROVIDER,
-            operation: "key-in",
-            idempotency_key: Some(request.idempotency_key.to_owned()),
-            outcome: reading.outcome,
-            code: reading.code,
-            duration: started.elapsed(),
-        };
-        (reading.result, call)
+        let call = provider_call("key-in", started, reading.outcome, reading.code);
+        (reading.result, ProviderCall { idempotency_key: Some(request.idempotency_key.to_owned()), ..call })
     }
+
+    /// Gives all that is left of a payment back. Never repeats the call by itself.
+    pub async fn cancel(&self, request: Cancel<'_>) -> (CancelOutcome, ProviderCall) {
+        let started = Stopwatch::now();
+        let answer = match cancel::body(&request) {
+            Ok(body) => {
+                let payment = Reference::PaymentKey(request.payment_key).path();
+                let url = format!("{}{payment}/cancel", self.base_url);
+                let headers = [
+                    ("authorization", self.authorization.expose_secret()),
+                    ("idempotency-key", request.idempotency_key),
+                ];
+                self.http.post_json(&url, &headers, body).await
+            }
+            Err(_unwritable) => Err(HttpError::NotConnected("the request cannot be written".to_owned())),
+        };
+        let reading = cancel::read(&request, answer);
+        let call = provider_call("cancel", started, reading.outcome, reading.code);
+        (reading.result, ProviderCall { idempotency_key: Some(request.idempotency_key.to_owned()), ..call })
+    }
+
+    /// Asks what the books say of a payment.
+    pub async fn lookup(&self, reference: Reference<'_>) -> (LookupOutcome, ProviderCall) {
+        let started = Stopwatch::now();
+        let url = format!("{}{}", self.base_url, reference.path());
+        let headers = [("authorization", self.authorization.expose_secret())];
+        let reading = lookup::read(reference, self.http.get(&url, &headers).await);
+        (reading.result, provider_call("lookup", started, reading.outcome, reading.code))
+    }
+}
+
+fn provider_call(
+    operation: &'static str,
+    started: Stopwatch,
+    outcome: CallOutcome,
+    code: Option<String>,
+) -> ProviderCall {
+    let duration = started.elapsed();
+    let call = ProviderCall { provider: PROVIDER, operation, idempotency_key: None, outcome, code, duration };
+    record::provider_call(call.provider, call.operation, call.outcome.as_str(), call.duration);
+    call
 }

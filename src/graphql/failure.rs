@@ -8,10 +8,11 @@ use super::{
     guard,
     inbound_dead_letter::InboundDeadLetterObject,
     input::{self, TimeRange, unknown_value},
-    loaders::{self, DeadLetterById, EventById, PaymentById},
+    loaders::{self, DeadLetterById, EventById, PaymentById, RefundById},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     payment::PaymentObject,
+    refund::RefundObject,
     scalars::{DateTime, Json, Uuid},
     schema::Services,
 };
@@ -84,6 +85,8 @@ pub enum FailureSubject {
     Payment(PaymentObject),
     /// A message that could not be consumed.
     InboundDeadLetter(InboundDeadLetterObject),
+    /// A refund.
+    Refund(RefundObject),
 }
 
 /// A failure, as the API shows it.
@@ -130,7 +133,7 @@ impl FailureObject {
         self.0.attempt
     }
 
-    /// PAYMENT, OUTBOX_EVENT, WORKER, BROKER, …
+    /// PAYMENT, REFUND, OUTBOX_EVENT, WORKER, BROKER, …
     async fn subject_type(&self) -> &str {
         &self.0.subject_type
     }
@@ -154,6 +157,9 @@ impl FailureObject {
             Some(SubjectType::InboundDeadLetter) => loaders::load(ctx, DeadLetterById(id))
                 .await?
                 .map(|row| FailureSubject::InboundDeadLetter(InboundDeadLetterObject(row))),
+            Some(SubjectType::Refund) => {
+                loaders::load(ctx, RefundById(id)).await?.map(|row| FailureSubject::Refund(RefundObject(row)))
+            }
             Some(SubjectType::Worker | SubjectType::Broker) | None => None,
         })
     }

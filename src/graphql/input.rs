@@ -36,6 +36,13 @@ pub struct AvailableAction {
     pub reason: Option<String>,
 }
 
+impl AvailableAction {
+    /// Allowed unless there is a reason against it.
+    pub fn new(action: &str, reason: Option<String>) -> Self {
+        Self { action: action.to_owned(), allowed: reason.is_none(), reason }
+    }
+}
+
 /// Why a business action was refused; the state is unchanged.
 #[derive(Debug, Clone, SimpleObject)]
 pub struct UserError {
@@ -69,6 +76,12 @@ pub enum UserErrorCode {
     InvalidInput,
     /// The row's state does not allow it.
     InvalidState,
+    /// The user that the service acts for is not the payer.
+    UnauthorizedRefund,
+    /// Only a COMPLETED payment can be refunded.
+    RefundNotAllowed,
+    /// The provider refused; the refund is there, FAILED.
+    RefundRefused,
     /// The user has paid for this meeting.
     AlreadyPaid,
     /// A payment of the user for this meeting is under way, or its outcome is unknown.

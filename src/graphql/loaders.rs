@@ -18,7 +18,7 @@ use crate::{
     gateways::{self, RecordedCall},
     inbox::{self, InboundDeadLetter},
     outbox::{self, OutboxEvent},
-    payments::{self, Payment},
+    payments::{self, Payment, Refund},
     workers::spawn_tracked,
 };
 
@@ -36,11 +36,19 @@ pub(super) struct FailuresOf(pub SubjectType, pub String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EventsOfPayment(pub i64);
 
-/// The provider calls for a payment.
+/// The provider calls for a payment or a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct CallsOfPayment(pub i64);
+pub(super) struct CallsOf(pub SubjectType, pub i64);
 
-/// A payment by its id.
+/// The refunds of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RefundsOfPayment(pub i64);
+
+/// A refund by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RefundById(pub i64);
+
+/// A payment by its id; a refunded one too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PaymentById(pub i64);
 
@@ -122,18 +130,45 @@ impl Loader<EventsOfPayment> for Reads {
     }
 }
 
-impl Loader<CallsOfPayment> for Reads {
+impl Loader<CallsOf> for Reads {
     type Value = Vec<RecordedCall>;
     type Error = Cause;
 
-    async fn load(
-        &self,
-        keys: &[CallsOfPayment],
-    ) -> Result<HashMap<CallsOfPayment, Vec<RecordedCall>>, Cause> {
-        let ids = keys.iter().map(|key| key.0).collect();
+    async fn load(&self, keys: &[CallsOf]) -> Result<HashMap<CallsOf, Vec<RecordedCall>>, Cause> {
         let mut conn = self.0.read().await.map_err(shared)?;
-        let rows = gateways::calls_for(&mut conn, "PAYMENT", ids, PER_OBJECT).await.map_err(shared)?;
-        Ok(grouped(rows, |row| CallsOfPayment(row.subject_id)))
+        let mut all = HashMap::new();
+        for subject_type in SubjectType::ALL.iter().copied() {
+            let ids: Vec<i64> = keys.iter().filter(|key| key.0 == subject_type).map(|key| key.1).collect();
+            if !ids.is_empty() {
+                let rows = gateways::calls_for(&mut conn, subject_type.as_str(), ids, PER_OBJECT).await;
+                all.extend(grouped(rows.map_err(shared)?, |row| CallsOf(subject_type, row.subject_id)));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Loader<RefundsOfPayment> for Reads {
+    type Value = Vec<Refund>;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[RefundsOfPayment]) -> Result<HashMap<RefundsOfPayment, Vec<Refund>>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = payments::refunds_of(&mut conn, &ids).await.map_err(shared)?;
+        Ok(grouped(rows, |row| RefundsOfPayment(row.payment_id)))
+    }
+}
+
+impl Loader<RefundById> for Reads {
+    type Value = Refund;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[RefundById]) -> Result<HashMap<RefundById, Refund>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = payments::refunds_by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (RefundById(row.id), row)).collect())
     }
 }
 

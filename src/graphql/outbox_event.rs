@@ -343,6 +343,6 @@ impl OutboxSubscription {
         let mut conn = services.db.read().await.map_err(input::failed)?;
         let first = outbox::find(&mut conn, id).await.map_err(input::failed)?;
         let first = first.ok_or_else(|| ApiError::not_found("There is no such outbox event."))?;
-        Ok(watch::changes(first, watching, OutboxEventObject))
+        Ok(watch::changes(first, watching, OutboxEventObject, watch::never))
     }
 }

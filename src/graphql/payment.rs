@@ -4,22 +4,32 @@ use async_graphql::{Context, Enum, ID, InputObject, Object, SimpleObject, Subscr
 use futures_util::Stream;
 
 use super::{
+    api::RequestId,
     error::ApiError,
     failure::FailureObject,
     guard,
-    input::{self, TimeRange, UserError, UserErrorCode, filter_id, unknown_value},
-    loaders::{self, CallsOfPayment, EventsOfPayment, FailuresOf},
+    input::{
+        self, AvailableAction, OperatorActionInput, TimeRange, UserError, UserErrorCode, filter_id,
+        unknown_value,
+    },
+    loaders::{self, CallsOf, EventsOfPayment, FailuresOf, RefundsOfPayment},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     provider_call::ProviderCallObject,
+    publish::WaitStateObject,
+    refund::RefundObject,
     scalars::{DateTime, Long, Uuid},
     schema::Services,
     watch,
 };
 use crate::{
+    auth::Role,
     db::page::Keyset,
     failures::SubjectType,
-    payments::{self, GATEWAY_MISCONFIGURED, KeyInError, KeyInInput, Payment, PaymentStatus},
+    payments::{
+        self, GATEWAY_MISCONFIGURED, KeyInError, KeyInInput, Payment, PaymentStatus, ReconcileError,
+        RefundStatus,
+    },
     types::{Card, Won, parse_id},
 };
 
@@ -28,7 +38,7 @@ const INDEXED: &str = "status, userId, meetingId, orderId, paymentKey, flowId, c
 
 /// Where a payment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
-#[graphql(name = "PaymentStatus")]
+#[graphql(name = "PaymentStatus", remote = "PaymentStatus")]
 pub enum PaymentStatusEnum {
     /// Asked for; the outcome is not known yet.
     Pending,
@@ -96,12 +106,7 @@ impl PaymentObject {
 
     /// Where it stands.
     async fn status(&self) -> Result<PaymentStatusEnum, ApiError> {
-        match PaymentStatus::parse(&self.0.status) {
-            Some(PaymentStatus::Pending) => Ok(PaymentStatusEnum::Pending),
-            Some(PaymentStatus::Completed) => Ok(PaymentStatusEnum::Completed),
-            Some(PaymentStatus::Failed) => Ok(PaymentStatusEnum::Failed),
-            None => Err(unknown_value("payment status")),
-        }
+        PaymentStatus::parse(&self.0.status).map(Into::into).ok_or_else(|| unknown_value("payment status"))
     }
 
     /// The provider's id of the approved payment.
@@ -154,7 +159,8 @@ impl PaymentObject {
     /// The calls to the provider, oldest first, the newest hundred. ADMIN, OPERATOR.
     async fn provider_calls(&self, ctx: &Context<'_>) -> Result<Vec<ProviderCallObject>, ApiError> {
         guard::reader(ctx)?;
-        let calls = loaders::load(ctx, CallsOfPayment(self.0.id)).await?.unwrap_or_default();
+        let key = CallsOf(SubjectType::Payment, self.0.id);
+        let calls = loaders::load(ctx, key).await?.unwrap_or_default();
         Ok(calls.into_iter().map(ProviderCallObject).collect())
     }
 
@@ -163,6 +169,49 @@ impl PaymentObject {
         guard::reader(ctx)?;
         let key = FailuresOf(SubjectType::Payment, self.0.id.to_string());
         Ok(loaders::load(ctx, key).await?.unwrap_or_default().into_iter().map(FailureObject).collect())
+    }
+
+    /// Its refunds, oldest first. ADMIN, OPERATOR.
+    async fn refunds(&self, ctx: &Context<'_>) -> Result<Vec<RefundObject>, ApiError> {
+        guard::reader(ctx)?;
+        let refunds = loaders::load(ctx, RefundsOfPayment(self.0.id)).await?.unwrap_or_default();
+        Ok(refunds.into_iter().map(RefundObject).collect())
+    }
+
+    /// Why it is where it is: while PENDING, that the provider did not say how it ended, and when it is asked next.
+    /// ADMIN, OPERATOR.
+    async fn waiting_for(&self, ctx: &Context<'_>) -> Result<Option<WaitStateObject>, ApiError> {
+        guard::reader(ctx)?;
+        let first_look = Services::of(ctx)?.payments.first_look(self.0.requested_at);
+        Ok(payments::payment_waits_for(&self.0, first_look).map(WaitStateObject))
+    }
+
+    /// What the viewer may do to it now, and if not, why. ADMIN, OPERATOR.
+    async fn available_actions(&self, ctx: &Context<'_>) -> Result<Vec<AvailableAction>, ApiError> {
+        guard::reader(ctx)?;
+        let is_admin = guard::principal(ctx)?.has(Role::Admin);
+        let refunds = loaders::load(ctx, RefundsOfPayment(self.0.id)).await?.unwrap_or_default();
+        let is_under_way = refunds.iter().any(|refund| refund.is(RefundStatus::Requested));
+        let refund = if !is_admin {
+            Some("only ADMIN may refund".to_owned())
+        } else if is_under_way {
+            Some("a refund is under way".to_owned())
+        } else if self.0.is(PaymentStatus::Completed) {
+            None
+        } else {
+            Some(format!("it is {}; only a COMPLETED payment can be refunded", self.0.status))
+        };
+        let reconcile = if !is_admin {
+            Some("only ADMIN may reconcile".to_owned())
+        } else if self.0.is(PaymentStatus::Pending) || self.0.is(PaymentStatus::Failed) {
+            None
+        } else {
+            Some(format!("it is {}; only a PENDING or FAILED payment can be reconciled", self.0.status))
+        };
+        Ok(vec![
+            AvailableAction::new("refundPayment", refund),
+            AvailableAction::new("reconcilePayment", reconcile),
+        ])
     }
 }
 
@@ -216,7 +265,7 @@ pub struct PaymentQuery;
 
 #[Object]
 impl PaymentQuery {
-    /// One payment; null if there is none. Any role.
+    /// One payment, a refunded one too; null if there is none. Any role.
     async fn payment(&self, ctx: &Context<'_>, id: ID) -> Result<Option<PaymentObject>, ApiError> {
         guard::any_role(ctx)?;
         let id = input::id(&["id"], &id)?;
@@ -376,6 +425,51 @@ impl PaymentMutation {
             Err(error) => refusal(error).map(PaymentPayload::refused),
         }
     }
+
+    /// Asks the provider now how a PENDING payment ended, or whether a FAILED one was approved after all, and finishes
+    /// with what it says, as the reconciler would. The payment is answered as it is then, PENDING if the provider does
+    /// not know. ADMIN; audited. Safe to repeat.
+    async fn reconcile_payment(
+        &self,
+        ctx: &Context<'_>,
+        input: OperatorActionInput,
+    ) -> Result<PaymentPayload, ApiError> {
+        let admin = guard::admin(ctx)?;
+        let (id, reason) = match input.read() {
+            Ok(read) => read,
+            Err(error) => return Ok(PaymentPayload::refused(error)),
+        };
+        let services = Services::of(ctx)?;
+        let request_id = ctx.data_opt::<RequestId>().map_or("", |request_id| request_id.0.as_str());
+        let outcome = services.payments.reconcile_now(&admin, id, reason, request_id).await;
+        services.payment_watcher.hint();
+        match outcome {
+            Ok(payment) => Ok(PaymentPayload {
+                payment: Some(PaymentObject(payment)),
+                replayed: false,
+                user_errors: Vec::new(),
+            }),
+            Err(error) => not_reconciled(error),
+        }
+    }
+}
+
+fn not_reconciled(error: ReconcileError) -> Result<PaymentPayload, ApiError> {
+    let message = error.to_string();
+    match error {
+        ReconcileError::NotFound(_) => {
+            Ok(PaymentPayload::refused(UserError::new(UserErrorCode::NotFound, message)))
+        }
+        ReconcileError::InvalidState(payment) => Ok(PaymentPayload {
+            payment: Some(PaymentObject(*payment)),
+            ..PaymentPayload::refused(UserError::new(UserErrorCode::InvalidState, message))
+        }),
+        ReconcileError::GatewayUnavailable => {
+            Ok(PaymentPayload::refused(UserError::new(UserErrorCode::GatewayUnavailable, message)))
+        }
+        ReconcileError::Database(error) => Err(input::failed(error)),
+        ReconcileError::TaskLost => Err(ApiError::internal(error)),
+    }
 }
 
 fn refusal(error: KeyInError) -> Result<UserError, ApiError> {
@@ -399,7 +493,8 @@ pub struct PaymentSubscription;
 
 #[Subscription]
 impl PaymentSubscription {
-    /// The payment as it is, then each change from any process. ADMIN, OPERATOR.
+    /// The payment as it is, then each change from any process. Ends after a refund with the snapshot, REFUNDED. ADMIN,
+    /// OPERATOR.
     async fn payment_changed(
         &self,
         ctx: &Context<'_>,
@@ -413,6 +508,6 @@ impl PaymentSubscription {
         let mut conn = services.db.read().await.map_err(input::failed)?;
         let first = payments::find(&mut conn, id).await.map_err(input::failed)?;
         let first = first.ok_or_else(|| ApiError::not_found("There is no such payment."))?;
-        Ok(watch::changes(first, watching, PaymentObject))
+        Ok(watch::changes(first, watching, PaymentObject, |payment| payment.is(PaymentStatus::Refunded)))
     }
 }

@@ -158,6 +158,8 @@ pub enum WaitReasonEnum {
     BrokerDown,
     /// Only a person moves it on.
     NeedsOperator,
+    /// The payment provider did not say how it ended; it is asked again.
+    ProviderUnknown,
 }
 
 /// A wait, as the API shows it.

@@ -12,6 +12,7 @@ use super::{
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
+    refund::{RefundMutation, RefundQuery, RefundSubscription},
     viewer::ViewerQuery,
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     failures::FailureFeed,
     inbox::Inbox,
     outbox::{Gate, Outbox, OutboxRows},
-    payments::{PaymentRows, Payments},
+    payments::{PaymentRows, Payments, RefundRows},
     workers::Tasks,
 };
 
@@ -40,6 +41,8 @@ pub struct Services {
     pub feed: FailureFeed,
     /// Watched payments.
     pub payment_watcher: Arc<Watcher<PaymentRows>>,
+    /// Watched refunds.
+    pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
     /// Where the loaders' reads run.
@@ -50,15 +53,15 @@ pub struct Services {
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
+pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
 
 /// Every change.
 #[derive(MergedObject, Default)]
-pub struct Mutation(PaymentMutation, OutboxMutation, InboundDeadLetterMutation);
+pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation, InboundDeadLetterMutation);
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]
-pub struct Subscription(FailureSubscription, PaymentSubscription, OutboxSubscription);
+pub struct Subscription(FailureSubscription, PaymentSubscription, RefundSubscription, OutboxSubscription);
 
 fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
     Schema::build(Query::default(), Mutation::default(), Subscription::default())

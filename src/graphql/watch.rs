@@ -4,14 +4,23 @@ use futures_util::{Stream, stream};
 
 use crate::db::Watching;
 
-/// The row as it was read first, then each version that differs from the one before.
-pub(super) fn changes<R, N>(first: R, watching: Watching<R>, to_node: fn(R) -> N) -> impl Stream<Item = N>
+/// The row as it was read first, then each version that differs from the one before; `is_last` says after which the
+/// stream ends.
+pub(super) fn changes<R, N>(
+    first: R,
+    watching: Watching<R>,
+    to_node: fn(R) -> N,
+    is_last: fn(&R) -> bool,
+) -> impl Stream<Item = N>
 where
     R: Clone + PartialEq,
 {
     stream::unfold((Some(first), None::<R>, watching), move |(first, shown, mut watching)| async move {
         if let Some(first) = first {
             return Some((to_node(first.clone()), (None, Some(first), watching)));
+        }
+        if shown.as_ref().is_some_and(is_last) {
+            return None;
         }
         loop {
             let latest = watching.borrow_and_update().clone();
@@ -21,4 +30,9 @@ where
             watching.changed().await.ok()?;
         }
     })
+}
+
+/// For rows that may change for ever.
+pub(super) fn never<R>(_row: &R) -> bool {
+    false
 }

@@ -14,6 +14,8 @@ stored_enum! {
         BrokerDown = "BROKER_DOWN",
         /// Only a person moves it on.
         NeedsOperator = "NEEDS_OPERATOR",
+        /// The payment provider did not say how it ended; it is asked again.
+        ProviderUnknown = "PROVIDER_UNKNOWN",
     }
 }
 

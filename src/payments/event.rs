@@ -1,7 +1,7 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::Payment;
+use super::{Payment, Refund};
 use crate::{gateways::Refusal, outbox::NewOutboxEvent, types::Instant};
 
 /// The aggregate of the events (domain.md, "Events published").
@@ -30,6 +30,20 @@ pub(super) struct PaymentFailed {
     amount: i64,
     failure_code: String,
     failure_message: String,
+}
+
+/// `PAYMENT_REFUNDED`: by policy nobody has to listen to it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PaymentRefunded {
+    refund_id: i64,
+    payment_id: i64,
+    order_id: String,
+    user_id: i64,
+    meeting_id: i64,
+    amount: i64,
+    reason: String,
+    source: String,
 }
 
 pub(super) fn completed(
@@ -100,6 +114,33 @@ pub(super) fn refused(
             amount,
             failure_code: refusal.code,
             failure_message: refusal.message,
+        },
+    }
+}
+
+pub(super) fn refunded(
+    refund: &Refund,
+    exchange: String,
+    traceparent: Option<String>,
+) -> NewOutboxEvent<PaymentRefunded> {
+    NewOutboxEvent {
+        event_type: "PAYMENT_REFUNDED",
+        aggregate_type: AGGREGATE,
+        aggregate_id: refund.payment_id.to_string(),
+        exchange,
+        routing_key: "payment.refunded",
+        flow_id: refund.flow_id,
+        occurred_at: refund.updated_at,
+        traceparent,
+        data: PaymentRefunded {
+            refund_id: refund.id,
+            payment_id: refund.payment_id,
+            order_id: refund.order_id.clone(),
+            user_id: refund.user_id,
+            meeting_id: refund.meeting_id,
+            amount: refund.amount,
+            reason: refund.reason.clone(),
+            source: refund.source.clone(),
         },
     }
 }

@@ -1,36 +1,28 @@
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc};
 
 use diesel_async::AsyncPgConnection;
 use thiserror::Error;
 use uuid::Uuid;
 
 use super::{
-    GATEWAY_MISCONFIGURED, Payment, PaymentStatus, event, find, seat,
+    Payment, PaymentStatus, find,
+    outcome::{Follow, SUBJECT, Settled, foreign_payment_key, misconfigured, payment_key_is_taken, unknown},
+    recording::Recording,
+    seat,
     store::{self, NewPayment},
 };
 use crate::{
     auth::ServicePrincipal,
     config::PaymentConfig,
-    db::{Database, DbError, Transaction, violated_constraint},
-    failures::{self, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::{self, Approval, KeyIn, KeyInOutcome, ProviderCall, Refusal, TossClient},
+    db::{Database, DbError, Transaction},
+    gateways::{self, KeyIn, KeyInOutcome, ProviderCall, TossClient},
     idempotency::{self, CallerKey, InputHash, KeyState, MAX_KEY_CHARS},
     outbox::Outbox,
-    telemetry::{current_traceparent, record},
     types::{Card, Won},
     workers::{Tasks, spawn_tracked},
 };
 
 const OPERATION: &str = "createKeyInPayment";
-const SUBJECT: SubjectType = SubjectType::Payment;
-/// The waits before the outcome is written again when the database is away: the money has moved, so it is worth trying.
-const RECORD_RETRIES: [Duration; 5] = [
-    Duration::from_millis(100),
-    Duration::from_millis(400),
-    Duration::from_secs(1),
-    Duration::from_secs(2),
-    Duration::from_secs(4),
-];
 
 /// The payments' use cases.
 #[derive(Clone)]
@@ -203,8 +195,8 @@ impl Payments {
             idempotency_key: &payment.idempotency_key,
         };
         let (outcome, call) = toss.key_in(request).await;
-        record::provider_call(call.provider, call.operation, call.outcome.as_str(), call.duration);
-        self.record_outcome(payment, outcome, call).await
+        let settled = self.record_outcome(&payment, &outcome, &call).await?;
+        Ok(self.follow_up(settled).await)
     }
 
     /// Transaction 1: the key and the PENDING payment.
@@ -245,34 +237,22 @@ impl Payments {
         }
     }
 
-    /// Transaction 2: the outcome and its event, again while the database is away. If it cannot be written the
-    /// payment stays PENDING, which is what unknown means.
+    /// Transaction 2: the outcome and its event.
     async fn record_outcome(
         &self,
-        payment: Payment,
-        mut outcome: KeyInOutcome,
-        call: ProviderCall,
-    ) -> Result<Payment, DbError> {
-        let mut waits = RECORD_RETRIES.into_iter();
+        payment: &Payment,
+        outcome: &KeyInOutcome,
+        call: &ProviderCall,
+    ) -> Result<Settled, DbError> {
+        let mut recording = Recording::of("payment", payment.id);
+        let mut outcome = Cow::Borrowed(outcome);
         loop {
-            let error = match self.try_record(&payment, &outcome, &call).await {
-                Ok(recorded) => return Ok(recorded),
-                Err(error) => error,
-            };
-            if payment_key_is_taken(&error) {
-                // An approval must name a payment of its own (gateways.md §1.9): whose money this is, nobody knows.
-                outcome = KeyInOutcome::Unknown(Refusal {
-                    code: "PAYMENT_KEY_USED".to_owned(),
-                    message: "the provider answered with the payment key of another payment".to_owned(),
-                });
-                continue;
-            }
-            match waits.next() {
-                Some(wait) if error.is_retryable() || error.is_connection_loss() => {
-                    tracing::warn!(%error, payment = payment.id, "a payment's outcome cannot be written; trying again");
-                    tokio::time::sleep(wait).await;
+            match self.try_record(payment, &outcome, call).await {
+                Ok(settled) => return Ok(settled),
+                Err(error) if payment_key_is_taken(&error) => {
+                    outcome = Cow::Owned(KeyInOutcome::Unknown(foreign_payment_key()));
                 }
-                _ => return Err(error),
+                Err(error) => recording.wait_after(error).await?,
             }
         }
     }
@@ -282,67 +262,41 @@ impl Payments {
         payment: &Payment,
         outcome: &KeyInOutcome,
         call: &ProviderCall,
-    ) -> Result<Payment, DbError> {
+    ) -> Result<Settled, DbError> {
         let mut tx = self.db.begin().await?;
-        let recorded = match outcome {
-            KeyInOutcome::Approved(approval) => self.approved(&mut tx, payment.id, approval).await?,
-            KeyInOutcome::Declined(refusal) => self.refused(&mut tx, payment.id, refusal, None).await?,
+        let settled = match outcome {
+            KeyInOutcome::Approved(approval) => self.approved(&mut tx, payment, approval).await?,
+            KeyInOutcome::Declined(refusal) => {
+                let refused = self.refused(&mut tx, payment, refusal).await?;
+                as_it_is(tx.conn(), payment, refused).await?
+            }
             KeyInOutcome::Misconfigured(refusal) => {
-                let message = format!("{}: {}", refusal.code, refusal.message);
-                let ours = Refusal { code: GATEWAY_MISCONFIGURED.to_owned(), message };
-                self.refused(&mut tx, payment.id, &ours, Some(FailureKind::GatewayMisconfigured)).await?
+                let refused = self.refused(&mut tx, payment, &misconfigured(refusal)).await?;
+                as_it_is(tx.conn(), payment, refused).await?
             }
             KeyInOutcome::Unknown(refusal) => {
                 unknown(tx.conn(), payment, refusal).await?;
-                None
+                as_it_is(tx.conn(), payment, None).await?
             }
-        };
-        let recorded = match recorded {
-            Some(recorded) => recorded,
-            // Unknown, or somebody else decided it: the row as it is.
-            None => find(tx.conn(), payment.id).await?.unwrap_or_else(|| payment.clone()),
         };
         gateways::record_call(tx.conn(), call, SUBJECT.as_str(), payment.id, payment.flow_id).await?;
         idempotency::finish(tx.conn(), SUBJECT.as_str(), payment.id).await?;
         tx.commit().await?;
-        Ok(recorded)
+        Ok(settled)
     }
+}
 
-    async fn approved(
-        &self,
-        tx: &mut Transaction,
-        id: i64,
-        approval: &Approval,
-    ) -> Result<Option<Payment>, DbError> {
-        let completed = store::complete(tx.conn(), id, approval).await?;
-        if let Some(payment) = &completed {
-            let traceparent = current_traceparent();
-            let event = event::completed(payment, approval.approved_at, self.exchange.clone(), traceparent);
-            self.outbox.enqueue(tx, event).await?;
-        }
-        Ok(completed)
-    }
-
-    /// No money moved: FAILED, with the event that lets the meeting service give the seat back.
-    async fn refused(
-        &self,
-        tx: &mut Transaction,
-        id: i64,
-        refusal: &Refusal,
-        misconfigured: Option<FailureKind>,
-    ) -> Result<Option<Payment>, DbError> {
-        let failed = store::fail(tx.conn(), id, refusal).await?;
-        if let Some(payment) = &failed {
-            let (kind, severity) = match misconfigured {
-                Some(kind) => (kind, Severity::Critical),
-                None => (FailureKind::PaymentFailed, Severity::Info),
-            };
-            failures::record(tx.conn(), failure(payment, kind, severity, refusal)).await?;
-            let event = event::failed(payment, self.exchange.clone(), current_traceparent());
-            self.outbox.enqueue(tx, event).await?;
-        }
-        Ok(failed)
-    }
+/// The payment as this transaction left it; where it changed nothing (unknown, or somebody else decided), as it is.
+async fn as_it_is(
+    conn: &mut AsyncPgConnection,
+    payment: &Payment,
+    changed: Option<Payment>,
+) -> Result<Settled, DbError> {
+    let payment = match changed {
+        Some(changed) => changed,
+        None => find(conn, payment.id).await?.unwrap_or_else(|| payment.clone()),
+    };
+    Ok(Settled { payment, follow: Follow::Nothing })
 }
 
 fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
@@ -356,11 +310,6 @@ fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
         idempotency_key: Uuid::new_v4().to_string(),
         flow_id: Uuid::now_v7(),
     }
-}
-
-fn payment_key_is_taken(error: &DbError) -> bool {
-    matches!(error, DbError::Query(error)
-        if violated_constraint(error) == Some("payment_provider_payment_key_uq"))
 }
 
 async fn refuse(tx: Transaction, error: KeyInError) -> Result<Start, KeyInError> {
@@ -387,29 +336,4 @@ async fn replay(mut tx: Transaction, id: i64) -> Result<PaymentAnswer, KeyInErro
 
 async fn known(conn: &mut AsyncPgConnection, id: i64) -> Result<Payment, DbError> {
     Ok(find(conn, id).await?.ok_or(diesel::result::Error::NotFound)?)
-}
-
-/// Stays PENDING; told once per payment.
-async fn unknown(conn: &mut AsyncPgConnection, payment: &Payment, refusal: &Refusal) -> Result<(), DbError> {
-    let told = failures::for_subjects(conn, SUBJECT.as_str(), vec![payment.id.to_string()], 100).await?;
-    if told.iter().all(|failure| failure.kind != FailureKind::PaymentUnknown.as_str()) {
-        let unknown = failure(payment, FailureKind::PaymentUnknown, Severity::Warning, refusal);
-        failures::record(conn, unknown).await?;
-    }
-    Ok(())
-}
-
-fn failure(payment: &Payment, kind: FailureKind, severity: Severity, refusal: &Refusal) -> NewFailure {
-    NewFailure {
-        kind,
-        severity,
-        subject_type: SUBJECT,
-        subject_id: payment.id.to_string(),
-        event_type: None,
-        code: refusal.code.clone(),
-        message: refusal.message.clone(),
-        detail: None,
-        attempt: 1,
-        flow_id: Some(payment.flow_id),
-    }
 }

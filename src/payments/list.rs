@@ -1,16 +1,16 @@
 //! What the API reads: single payments, lists, counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
+    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper,
     dsl::sql,
     pg::Pg,
-    result::QueryResult,
+    result::{Error as DieselError, QueryResult},
     sql_types::{Bool, Integer},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{Payment, PaymentStatus};
+use super::{Payment, PaymentStatus, refund::completed_of};
 use crate::{
     db::{
         Counting, Database, DbError, RowSource,
@@ -104,14 +104,28 @@ pub async fn count(conn: &mut AsyncPgConnection, filter: &PaymentFilter, cap: i6
     Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
 }
 
-/// One payment.
+/// One payment; a refunded one as its refund keeps it, REFUNDED.
 pub async fn find(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<Payment>> {
-    payments::table.find(id).select(Payment::as_select()).first(conn).await.optional()
+    Ok(by_ids(conn, &[id]).await?.pop())
 }
 
-/// The payments with these ids.
+/// The payments with these ids; refunded ones as their refunds keep them, REFUNDED.
 pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<Payment>> {
-    payments::table.filter(payments::id.eq_any(ids)).select(Payment::as_select()).load(conn).await
+    let mut found = payments::table
+        .filter(payments::id.eq_any(ids))
+        .select(Payment::as_select())
+        .load::<Payment>(conn)
+        .await?;
+    let gone: Vec<i64> =
+        ids.iter().copied().filter(|id| found.iter().all(|payment| payment.id != *id)).collect();
+    if !gone.is_empty() {
+        // Read after the payments: a row that left between the two is found here.
+        for refund in completed_of(conn, &gone).await? {
+            let snapshot = refund.payment();
+            found.push(snapshot.map_err(|error| DieselError::DeserializationError(Box::new(error)))?);
+        }
+    }
+    Ok(found)
 }
 
 /// The payments as a watcher reads them.

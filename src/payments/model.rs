@@ -2,6 +2,7 @@ use diesel::{
     pg::Pg,
     prelude::{Queryable, Selectable},
 };
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
 pub const GATEWAY_MISCONFIGURED: &str = "GATEWAY_MISCONFIGURED";
 
 stored_enum! {
-    /// Where a payment stands. A refunded one is no longer a row of this table.
+    /// Where a payment stands.
     PaymentStatus {
         /// Asked for; the outcome is not known yet.
         Pending = "PENDING",
@@ -21,11 +22,16 @@ stored_enum! {
         Completed = "COMPLETED",
         /// No money was taken.
         Failed = "FAILED",
+        /// The money was given back. Only in a refund's snapshot: the row itself is gone.
+        Refunded = "REFUNDED",
     }
 }
 
-/// A payment.
-#[derive(Debug, Clone, PartialEq, Queryable, Selectable)]
+/// The failure code of a payment that the provider never heard of.
+pub const NOT_APPROVED: &str = "NOT_APPROVED";
+
+/// A payment. What is serialised is the snapshot that its refund keeps.
+#[derive(Debug, Clone, PartialEq, Queryable, Selectable, Serialize, Deserialize)]
 #[diesel(table_name = payment, check_for_backend(Pg))]
 pub struct Payment {
     /// Primary key.
@@ -64,6 +70,15 @@ pub struct Payment {
     pub created_at: Instant,
     /// When it last changed.
     pub updated_at: Instant,
+    /// A [`super::RefundWanted`]: asked for before the outcome was known.
+    #[serde(default)]
+    pub refund_wanted: Option<serde_json::Value>,
+    /// When the reconciler asks the provider next.
+    #[serde(default)]
+    pub next_check_at: Option<Instant>,
+    /// Looks of the reconciler that decided nothing, since the status last changed.
+    #[serde(default)]
+    pub check_count: i32,
 }
 
 impl Payment {

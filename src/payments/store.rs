@@ -1,17 +1,20 @@
+use std::time::Duration;
+
 use diesel::{
     ExpressionMethods, Insertable, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     dsl::{now, sql},
     result::QueryResult,
-    sql_types::{BigInt, Bool},
+    sql_types::{BigInt, Bool, Integer, Json, Nullable, Text, Timestamptz},
     upsert::DecoratableTarget,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{Payment, PaymentStatus};
+use super::{Payment, PaymentStatus, millis};
 use crate::{
     db::{Statement, schema::payment},
     gateways::{Approval, Refusal},
+    types::Instant,
 };
 
 /// A payment about to be asked for.
@@ -87,6 +90,7 @@ pub(super) async fn complete(
             payment::payment_key.eq(&approval.payment_key),
             payment::method.eq(&approval.method),
             payment::completed_at.eq(now),
+            payment::next_check_at.eq(None::<Instant>),
         ))
         .returning(Payment::as_returning())
         .get_result(conn)
@@ -105,9 +109,166 @@ pub(super) async fn fail(
             payment::status.eq(PaymentStatus::Failed.as_str()),
             payment::failure_code.eq(&refusal.code),
             payment::failure_message.eq(&refusal.message),
+            payment::next_check_at.eq(None::<Instant>),
+            payment::check_count.eq(0),
         ))
         .returning(Payment::as_returning())
         .get_result(conn)
         .await
         .optional()
+}
+
+/// The active payment of a user for a meeting, locked for what follows.
+pub(super) async fn active_locked(
+    conn: &mut AsyncPgConnection,
+    meeting_id: i64,
+    user_id: i64,
+) -> QueryResult<Option<Payment>> {
+    payment::table
+        .filter(payment::meeting_id.eq(meeting_id))
+        .filter(payment::user_id.eq(user_id))
+        .filter(sql::<Bool>("status IN ('PENDING', 'COMPLETED')"))
+        .select(Payment::as_select())
+        .for_update()
+        .first(conn)
+        .await
+        .optional()
+}
+
+/// The payment, locked for what follows.
+pub(super) async fn locked(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<Payment>> {
+    payment::table.find(id).select(Payment::as_select()).for_update().first(conn).await.optional()
+}
+
+/// The row goes: its refund keeps the snapshot.
+pub(super) async fn delete(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
+    diesel::delete(payment::table.find(id)).execute(conn).await
+}
+
+/// Notes that a PENDING payment is to be refunded; the first wish stands. False if it is no longer PENDING.
+pub(super) async fn want_refund(
+    conn: &mut AsyncPgConnection,
+    id: i64,
+    wanted: serde_json::Value,
+) -> QueryResult<bool> {
+    let noted = Statement::new(
+        "UPDATE payment SET refund_wanted = coalesce(refund_wanted, $2) WHERE id = $1 AND status = 'PENDING'",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Json, _>(wanted)
+    .execute(conn)
+    .await?;
+    Ok(noted > 0)
+}
+
+#[derive(QueryableByName)]
+struct Holds {
+    #[diesel(sql_type = Bool)]
+    holds: bool,
+}
+
+/// Whether `at` is within the last `span`, by the database's clock.
+pub(super) async fn is_since(
+    conn: &mut AsyncPgConnection,
+    at: Option<Instant>,
+    span: Duration,
+) -> QueryResult<bool> {
+    let row: Holds = Statement::new(
+        "SELECT coalesce($1 >= clock_timestamp() - $2 * interval '1 millisecond', false) AS holds",
+    )
+    .bind::<Nullable<Timestamptz>, _>(at)
+    .bind::<BigInt, _>(millis(span))
+    .get_result(conn)
+    .await?;
+    Ok(row.holds)
+}
+
+/// A FAILED payment was approved after all: notes the provider's id of it and has the reconciler look at it, until it
+/// is cancelled. False if it is not FAILED.
+pub(super) async fn note_late_approval(
+    conn: &mut AsyncPgConnection,
+    id: i64,
+    payment_key: &str,
+    after: Duration,
+) -> QueryResult<bool> {
+    let noted = Statement::new(
+        "UPDATE payment SET payment_key = $2, next_check_at = now() + $3 * interval '1 millisecond'
+         WHERE id = $1 AND status = 'FAILED'",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Text, _>(payment_key.to_owned())
+    .bind::<BigInt, _>(millis(after))
+    .execute(conn)
+    .await?;
+    Ok(noted > 0)
+}
+
+/// When a FAILED payment is looked up next: after `wait`, or never again.
+pub(super) async fn look_back_after(
+    conn: &mut AsyncPgConnection,
+    id: i64,
+    wait: Option<Duration>,
+    check_count: i32,
+) -> QueryResult<usize> {
+    Statement::new(
+        "UPDATE payment SET next_check_at = now() + $2 * interval '1 millisecond', check_count = $3
+         WHERE id = $1 AND status = 'FAILED'",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Nullable<BigInt>, _>(wait.map(millis))
+    .bind::<Integer, _>(check_count)
+    .execute(conn)
+    .await
+}
+
+/// Whether `at` is longer ago than `age`, by the database's clock.
+pub(super) async fn is_older(conn: &mut AsyncPgConnection, at: Instant, age: Duration) -> QueryResult<bool> {
+    let row: Holds = Statement::new("SELECT $1 + $2 * interval '1 millisecond' <= now() AS holds")
+        .bind::<Timestamptz, _>(at)
+        .bind::<BigInt, _>(millis(age))
+        .get_result(conn)
+        .await?;
+    Ok(row.holds)
+}
+
+/// Claims payments that are due: PENDING ones, and FAILED ones that the provider may yet have approved. Claiming pushes
+/// the next look forward, so any number of processes may ask at once, and each row goes to one of them. The wait grows
+/// with the age, up to five minutes, for FAILED ones to an hour.
+pub(super) async fn claim_due(
+    conn: &mut AsyncPgConnection,
+    after: Duration,
+    limit: i64,
+) -> QueryResult<Vec<i64>> {
+    #[derive(QueryableByName)]
+    struct Id {
+        #[diesel(sql_type = BigInt)]
+        id: i64,
+    }
+    let claimed: Vec<Id> = Statement::new(
+        "WITH pending AS MATERIALIZED (
+             SELECT id FROM payment
+             WHERE status = 'PENDING' AND coalesce(next_check_at, requested_at) <= now()
+               AND (next_check_at IS NOT NULL OR requested_at <= now() - $1 * interval '1 millisecond')
+             ORDER BY coalesce(next_check_at, requested_at), id LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), failed AS MATERIALIZED (
+             SELECT id FROM payment
+             WHERE status = 'FAILED' AND next_check_at IS NOT NULL AND next_check_at <= now()
+             ORDER BY next_check_at, id LIMIT $2 FOR UPDATE SKIP LOCKED
+         ), due AS (
+             SELECT id FROM pending UNION ALL SELECT id FROM failed
+         )
+         UPDATE payment p
+         SET next_check_at = now() + least(
+                 greatest((now() - p.requested_at) / 2, $1 * interval '1 millisecond'),
+                 greatest(CASE p.status WHEN 'PENDING' THEN interval '5 minutes' ELSE interval '1 hour' END,
+                          $1 * interval '1 millisecond')),
+             check_count = p.check_count + CASE p.status WHEN 'PENDING' THEN 1 ELSE 0 END
+         FROM due WHERE p.id = due.id
+         RETURNING p.id",
+    )
+    .bind::<BigInt, _>(millis(after))
+    .bind::<BigInt, _>(limit)
+    .load(conn)
+    .await?;
+    Ok(claimed.into_iter().map(|row| row.id).collect())
 }

@@ -14,5 +14,7 @@ mod main_job;
 mod outbox_delivery;
 mod outbox_trouble;
 mod payments;
+mod reconcile;
+mod refunds;
 mod retention;
 mod support;

@@ -35,17 +35,32 @@ pub(super) async fn send_all(broker: &Broker, rate: u32) {
         ticks.tick().await;
         number += 1;
         let letter = match number % 12 {
-            3 | 9 => event("participant.cancel", "PARTICIPANT_CANCEL", meeting, json!({
-                "meetingId": meeting, "userId": user, "refundRequired": number % 12 == 3, "reason": "Demo",
-            })),
-            6 => event("meeting.deleted", "MEETING_DELETED", meeting, json!({ "meetingId": meeting, "reason": "Demo" })),
+            3 | 9 => event(
+                "participant.cancel",
+                "PARTICIPANT_CANCEL",
+                meeting,
+                json!({
+                    "meetingId": meeting, "userId": user, "refundRequired": number % 12 == 3, "reason": "Demo",
+                }),
+            ),
+            6 => event(
+                "meeting.deleted",
+                "MEETING_DELETED",
+                meeting,
+                json!({ "meetingId": meeting, "reason": "Demo" }),
+            ),
             11 => unreadable(),
             _ => {
                 (meeting, user) = (fastrand::i64(1..1 << 52), fastrand::i64(1..1 << 52));
                 let amount = 1000 * fastrand::u32(1..=50);
-                event("participant.register", "PARTICIPANT_REGISTER", meeting, json!({
-                    "meetingId": meeting, "userId": user, "amount": amount, "orderName": "Demo meeting",
-                }))
+                event(
+                    "participant.register",
+                    "PARTICIPANT_REGISTER",
+                    meeting,
+                    json!({
+                        "meetingId": meeting, "userId": user, "amount": amount, "orderName": "Demo meeting",
+                    }),
+                )
             }
         };
         channel = send(broker, channel.take(), letter).await;

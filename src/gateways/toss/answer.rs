@@ -1,4 +1,5 @@
-//! Reads Toss's answer to a key-in. Pure: what an answer means does not depend on how it came.
+//! Reads Toss's answer to a key-in, and what all answers have in common. Pure: what an answer means does not depend on
+//! how it came.
 
 use serde::Deserialize;
 
@@ -16,25 +17,44 @@ const MAX_CODE_BYTES: usize = 100;
 /// Longest payment key that Toss gives out (gateways.md §1.5).
 const MAX_PAYMENT_KEY_CHARS: usize = 200;
 const MAX_METHOD_BYTES: usize = 100;
+const MAX_TRANSACTION_KEY_BYTES: usize = 200;
 
 /// The fields of a Payment object that decide. Each may be missing: then nothing is decided.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payment {
-    status: Option<String>,
-    order_id: Option<String>,
-    total_amount: Option<i64>,
-    currency: Option<String>,
-    payment_key: Option<String>,
+pub(super) struct Payment {
+    pub(super) status: Option<String>,
+    pub(super) order_id: Option<String>,
+    pub(super) total_amount: Option<i64>,
+    pub(super) balance_amount: Option<i64>,
+    pub(super) currency: Option<String>,
+    pub(super) payment_key: Option<String>,
     method: Option<String>,
     approved_at: Option<String>,
+    cancels: Option<Vec<CancelRow>>,
+    pub(super) failure: Option<ErrorBody>,
 }
 
 #[derive(Deserialize)]
-struct ErrorBody {
-    code: String,
+#[serde(rename_all = "camelCase")]
+struct CancelRow {
+    transaction_key: Option<String>,
+}
+
+/// A code with its text: an error answer, or why a stored payment failed.
+#[derive(Deserialize)]
+pub(super) struct ErrorBody {
+    pub(super) code: String,
     #[serde(default)]
-    message: Option<String>,
+    pub(super) message: Option<String>,
+}
+
+impl Payment {
+    /// The provider's id of the last cancel.
+    pub(super) fn cancel_transaction(&self) -> Option<String> {
+        let last = self.cancels.as_ref()?.last()?;
+        last.transaction_key.as_deref().map(|key| storable(key, MAX_TRANSACTION_KEY_BYTES))
+    }
 }
 
 /// What a call came to: for the caller, and for the provider-call row.
@@ -59,13 +79,8 @@ fn payment(request: &KeyIn<'_>, body: &[u8]) -> Reading {
         return unknown(request.card, "UNREADABLE_ANSWER", "HTTP 200 without a readable payment");
     };
     let wrong = mismatches(request, &payment);
-    match payment.payment_key {
-        Some(payment_key) if wrong.is_empty() => {
-            let approval = Approval {
-                payment_key,
-                method: payment.method.map(|method| storable(&method, MAX_METHOD_BYTES)),
-                approved_at: instant(payment.approved_at.as_deref()),
-            };
+    match approval(&payment) {
+        Some(approval) if wrong.is_empty() => {
             Reading { result: KeyInOutcome::Approved(approval), outcome: CallOutcome::Approved, code: None }
         }
         _ => {
@@ -73,6 +88,15 @@ fn payment(request: &KeyIn<'_>, body: &[u8]) -> Reading {
             unknown(request.card, "ANSWER_MISMATCH", &message)
         }
     }
+}
+
+/// What the answer says of an approval; none without a usable payment key.
+pub(super) fn approval(payment: &Payment) -> Option<Approval> {
+    Some(Approval {
+        payment_key: payment.payment_key.clone().filter(|key| is_payment_key(key))?,
+        method: payment.method.as_deref().map(|method| storable(method, MAX_METHOD_BYTES)),
+        approved_at: instant(payment.approved_at.as_deref()),
+    })
 }
 
 /// The names of the fields that are not as they must be.
@@ -99,12 +123,10 @@ fn instant(text: Option<&str>) -> Instant {
 
 /// Any other status: judged by its code.
 fn error(card: &Card, answer: &HttpAnswer) -> Reading {
-    let body = serde_json::from_slice::<ErrorBody>(&answer.body).ok().filter(|body| is_code(&body.code));
-    let Some(body) = body else {
+    let Some((outcome, body)) = error_body(answer) else {
         let message = format!("HTTP {} without a readable error", answer.status);
         return unknown(card, "UNREADABLE_ANSWER", &message);
     };
-    let outcome = outcome_of(answer.status, &body.code);
     let refusal = refusal(card, &body.code, body.message.as_deref().unwrap_or_default());
     let code = Some(refusal.code.clone());
     let result = match outcome {
@@ -120,6 +142,17 @@ fn error(card: &Card, answer: &HttpAnswer) -> Reading {
     Reading { result, outcome, code }
 }
 
+fn error_body(answer: &HttpAnswer) -> Option<(CallOutcome, ErrorBody)> {
+    let body = serde_json::from_slice::<ErrorBody>(&answer.body).ok().filter(|body| is_code(&body.code))?;
+    Some((outcome_of(answer.status, &body.code), body))
+}
+
+/// The class and the text of an error answer to a request without a card.
+pub(super) fn error_of(answer: &HttpAnswer) -> Option<(CallOutcome, Refusal)> {
+    let (outcome, body) = error_body(answer)?;
+    Some((outcome, plain_refusal(&body.code, body.message.as_deref().unwrap_or_default())))
+}
+
 fn is_code(code: &str) -> bool {
     code.len() <= MAX_CODE_BYTES
         && code.starts_with(|first: char| first.is_ascii_uppercase())
@@ -128,12 +161,15 @@ fn is_code(code: &str) -> bool {
 
 /// No answer. Even a refused connection is unknown: the reconciler asks once the provider is back.
 fn no_answer(card: &Card, error: &HttpError) -> Reading {
-    let code = match error {
+    unknown(card, no_answer_code(error), &error.to_string())
+}
+
+pub(super) fn no_answer_code(error: &HttpError) -> &'static str {
+    match error {
         HttpError::TimedOut => "TIMEOUT",
         HttpError::NotConnected(_) => "NOT_CONNECTED",
         HttpError::Broken(_) => "CONNECTION_BROKEN",
-    };
-    unknown(card, code, &error.to_string())
+    }
 }
 
 fn unknown(card: &Card, code: &str, message: &str) -> Reading {
@@ -144,7 +180,12 @@ fn unknown(card: &Card, code: &str, message: &str) -> Reading {
     }
 }
 
-/// The only maker of refusals, so that no text reaches anybody with the card in it.
+/// The only maker of a key-in's refusals, so that no text reaches anybody with the card in it.
 fn refusal(card: &Card, code: &str, message: &str) -> Refusal {
-    Refusal { code: code.to_owned(), message: storable(&scrub(message, card), MAX_MESSAGE_BYTES) }
+    plain_refusal(code, &scrub(message, card))
+}
+
+/// A refusal of a request that had no card in it.
+pub(super) fn plain_refusal(code: &str, message: &str) -> Refusal {
+    Refusal { code: storable(code, MAX_CODE_BYTES), message: storable(message, MAX_MESSAGE_BYTES) }
 }

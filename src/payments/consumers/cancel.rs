@@ -58,7 +58,9 @@ impl ParticipantCancel {
             source_event_id: Some(message.event_id),
         };
         let wanted = data.refund_required.then_some(wanted);
-        let Some(refund) = self.start(message, key, meeting_id, user_id, wanted).await? else { return Ok(()) };
+        let Some(refund) = self.start(message, key, meeting_id, user_id, wanted).await? else {
+            return Ok(());
+        };
         let refund = self.0.carry_out_refund(refund).await?;
         if refund.is(RefundStatus::Requested) { Err(undecided(&refund)) } else { Ok(()) }
     }
@@ -98,14 +100,8 @@ impl ParticipantCancel {
                 None
             }
             None => {
-                seat::remember_cancel(
-                    tx.conn(),
-                    meeting_id,
-                    user_id,
-                    message.occurred_at,
-                    message.event_id,
-                )
-                .await?;
+                seat::remember_cancel(tx.conn(), meeting_id, user_id, message.occurred_at, message.event_id)
+                    .await?;
                 None
             }
         };

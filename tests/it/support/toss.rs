@@ -32,6 +32,15 @@ impl Toss {
         assert!(answer.status < 300, "{}", String::from_utf8_lossy(&answer.body));
     }
 
+    /// Gives money back as somebody at the gateway's own console does.
+    pub async fn cancel_by_hand(&self, payment_key: &str, amount: i64) {
+        let url = format!("{}/v1/payments/{payment_key}/cancel", self.url());
+        let headers = [("authorization", "Basic dGVzdF9za19zaW0wMDAwMDAwMDAwMDAwMDAwOg==")];
+        let body = serde_json::json!({ "cancelReason": "by hand", "cancelAmount": amount });
+        let answer = self.http.post_json(&url, &headers, body.to_string().into_bytes()).await.unwrap();
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+    }
+
     /// Every call, oldest first.
     pub async fn calls(&self) -> Vec<Value> {
         self.control("calls").await

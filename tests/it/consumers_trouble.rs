@@ -208,10 +208,11 @@ async fn killed_between_inbox_and_effect_the_effect_comes_once() {
         ("toss-url", url.as_str()),
         ("toss-secret-key", "test_sk_sim0000000000000000"),
         ("toss-test-card", "4330000000000001:30:12:12:900101"),
+        ("consumer-retry-delay", "500ms"),
         ("log", "error"),
     ];
     // The money moves, and the answer comes after the process is dead.
-    toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 1, "delayMs": 20_000 })).await;
+    toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 1, "delayMs": 1_500 })).await;
     let mut process = Process::start(&test, &settings).await;
     let message = register(7, 42);
     let queue = test.name(QUEUE);

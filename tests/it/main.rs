@@ -7,6 +7,7 @@
 
 mod broker_outage;
 mod consumers;
+mod consumers_refunds;
 mod consumers_trouble;
 mod crashes;
 mod dead_letters;

@@ -36,7 +36,8 @@ impl Process {
             ("jwt-issuer", "paydesk-tests"),
             ("jwt-audience", "paydesk"),
         ];
-        for (flag, value) in fixed.iter().chain(settings) {
+        let given = |flag: &str| settings.iter().any(|(known, _value)| *known == flag);
+        for (flag, value) in fixed.iter().filter(|(flag, _value)| !given(flag)).chain(settings) {
             command.arg(format!("--{flag}={value}"));
         }
         let process = Self { child: command.spawn().unwrap(), base };

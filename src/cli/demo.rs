@@ -1,5 +1,5 @@
-//! `paydesk demo`: traffic with some failures, through the public interfaces: GraphQL mutations from a service, and the
-//! meeting service's queue, which at times is not bound, and its own messages.
+//! `paydesk demo`: payments, refunds and messages with some failures, through the public interfaces: GraphQL mutations
+//! from a service, and the meeting service's messages and its queue, which at times is not bound.
 
 mod messages;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
+use serde_json::{Value, json};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -70,8 +70,12 @@ const CARDS: [&str; 10] = [
 const BINDING_PHASE: Duration = Duration::from_secs(25);
 const TIMEOUT: Duration = Duration::from_secs(45);
 
-const MUTATION: &str = "mutation Demo($input: CreateKeyInPaymentInput!) {
+const PAY: &str = "mutation Demo($input: CreateKeyInPaymentInput!) {
   createKeyInPayment(input: $input) { payment { id status } userErrors { code message } } }";
+const REFUND: &str = "mutation DemoRefund($input: RefundPaymentInput!) {
+  refundPayment(input: $input) { refund { id status } userErrors { code message } } }";
+/// Of so many completed payments one is given back.
+const REFUND_ONE_OF: u8 = 5;
 
 /// Sends traffic until `--count` or Ctrl-C.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
@@ -143,17 +147,42 @@ impl Client {
         let card = CARDS.get(usize::try_from(number % cards).unwrap_or(0)).copied().unwrap_or_default();
         // Anybody's seat at any meeting: positive, and almost never the same twice.
         let random = || (fastrand::u64(1..=1 << 52)).to_string();
-        let body = json!({ "query": MUTATION, "variables": { "input": {
+        let variables = json!({ "input": {
             "idempotencyKey": Uuid::new_v4(), "userId": random(), "meetingId": random(), "orderName": "Demo meeting",
             "amount": 1000 * fastrand::u32(1..=50),
             "card": { "number": card, "expirationYear": "30", "expirationMonth": "12", "password": "12", "identityNumber": "900101" },
-        } } });
+        } });
+        let Some(answer) = self.ask(PAY, &variables).await else { return };
+        let payment = answer.pointer("/data/createKeyInPayment/payment");
+        let completed = payment.filter(|payment| payment.get("status") == Some(&json!("COMPLETED")));
+        if let Some(id) = completed.and_then(|payment| payment.get("id"))
+            && fastrand::u8(0..REFUND_ONE_OF) == 0
+        {
+            let variables = json!({ "input": {
+                "idempotencyKey": Uuid::new_v4(), "paymentId": id, "reason": "the participant cancelled",
+            } });
+            self.ask(REFUND, &variables).await;
+        }
+    }
+
+    /// Asks, prints the answer, and gives it back.
+    async fn ask(&self, query: &str, variables: &Value) -> Option<Value> {
+        let body = json!({ "query": query, "variables": variables }).to_string().into_bytes();
         let authorization = format!("Bearer {}", self.token.expose_secret());
         let headers = [("authorization", authorization.as_str())];
-        match self.http.post_json(&self.url, &headers, body.to_string().into_bytes()).await {
-            Ok(answer) if answer.status == 200 => println!("{}", String::from_utf8_lossy(&answer.body)),
-            Ok(answer) => eprintln!("demo: the server answered {}", answer.status),
-            Err(error) => eprintln!("demo: {error}"),
+        match self.http.post_json(&self.url, &headers, body).await {
+            Ok(answer) if answer.status == 200 => {
+                println!("{}", String::from_utf8_lossy(&answer.body));
+                serde_json::from_slice(&answer.body).ok()
+            }
+            Ok(answer) => {
+                eprintln!("demo: the server answered {}", answer.status);
+                None
+            }
+            Err(error) => {
+                eprintln!("demo: {error}");
+                None
+            }
         }
     }
 }

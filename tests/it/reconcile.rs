@@ -119,6 +119,7 @@ async fn an_approval_after_the_give_up_is_cancelled_at_once_whoever_finds_it() {
     let toss = Toss::start().await;
     let test = hurried(&toss).set("payment-unknown-give-up", "1s").start().await;
     // Found by the direct path: the answer comes after the row was failed.
+    behave(&toss, "lookup", json!({ "status": 500, "times": 100 })).await;
     behave(&toss, "key-in", json!({ "delayMs": 700 })).await;
     let slow = tokio::spawn({
         let service = test.service();
@@ -132,6 +133,8 @@ async fn an_approval_after_the_give_up_is_cancelled_at_once_whoever_finds_it() {
     assert_eq!(test.db.count(voided).await, 1);
     let order: String = test.db.value("SELECT order_id FROM payment").await;
     assert_eq!(cancels(&toss).await, [(format!("void:{order}"), "CANCELED".to_owned())]);
+
+    behave(&toss, "lookup", json!({ "times": 0 })).await;
 
     // Found by a look back; the first void's answer is lost, and the same key is used again.
     behave(&toss, "key-in", json!({ "drop": true })).await;

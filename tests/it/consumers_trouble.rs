@@ -273,3 +273,57 @@ async fn quorum_queues_are_consumed_likewise() {
     eventually("it is dead-lettered", async || (test.rabbit.waiting(&dlq).await == 1).then_some(())).await;
     test.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_connection_is_noticed_by_its_heartbeat_and_replaced() {
+    let toss = Toss::start().await;
+    let (host, through) = broker();
+    let proxy = Proxy::start(host).await;
+    let url = format!("{}?heartbeat=1", through(&proxy.addr.to_string()));
+    let test = TestApp::builder()
+        .toss(&toss)
+        .test_card(APPROVED)
+        .amqp_url(url)
+        .set("amqp-connect-timeout", "1s")
+        .start()
+        .await;
+    test.consuming().await;
+    paid(&test, 1).await;
+    proxy.freeze();
+    eventually("the silence is noticed", async || {
+        let consumers = test.app.inbox.consumers();
+        let silent = |state| matches!(state, paydesk::broker::ConsumerState::Lost(_));
+        consumers.iter().all(|consumer| silent(consumer.state())).then_some(())
+    })
+    .await;
+    proxy.pass();
+    test.consuming().await;
+    paid(&test, 2).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_told_to_stop_ends_what_it_has_in_hand_and_leaves_the_rest() {
+    let toss = Toss::start().await;
+    let test = TestApp::builder().set("workers", "false").start().await;
+    let url = toss.url();
+    let settings = [
+        ("toss-url", url.as_str()),
+        ("toss-secret-key", "test_sk_sim0000000000000000"),
+        ("toss-test-card", "4330000000000001:30:12:12:900101"),
+        ("consumer-prefetch", "2"),
+        ("log", "error"),
+    ];
+    let process = Process::start(&test, &settings).await;
+    process.consuming().await;
+    toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 2, "delayMs": 1_000 })).await;
+    for meeting in 1..=5 {
+        test.send(REGISTER, &register(meeting, 42)).await;
+    }
+    eventually("two are in hand", async || (toss.calls().await.len() == 2).then_some(())).await;
+    assert_eq!(process.terminate().await, Some(0));
+    assert_eq!(test.db.count("payment WHERE status = 'COMPLETED'").await, 2);
+    assert_eq!(test.db.count("inbox WHERE state = 'DONE'").await, 2);
+    assert_eq!(test.rabbit.waiting(&test.name(QUEUE)).await, 3, "the others wait for the next process");
+    test.stop().await;
+}

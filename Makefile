@@ -18,8 +18,8 @@ lint: ## formatting, clippy, and the scripts
 fmt: ## format the code
 	@cargo fmt
 
-bench: ## the benchmarks; ARGS are theirs
-	@dev/with-services bench cargo bench --locked $(ARGS)
+bench: ## the benchmarks, or those that ARGS name: drain latency payments idle
+	@dev/with-services bench cargo bench --locked --bench paydesk -- $(ARGS)
 
 build: ## the optimised binary, in target/release
 	@cargo build --release --locked $(ARGS)

@@ -31,7 +31,7 @@ CREATE TABLE payment (
 
 -- The rule "at most one active payment per meeting and user" is this index, not a check in code.
 CREATE UNIQUE INDEX payment_meeting_id_user_id_active_uq ON payment (meeting_id, user_id) WHERE status IN ('PENDING', 'COMPLETED');
-CREATE UNIQUE INDEX payment_provider_payment_key_uq ON payment (provider, payment_key) WHERE payment_key IS NOT NULL;
+CREATE UNIQUE INDEX payment_payment_key_provider_uq ON payment (payment_key, provider) WHERE payment_key IS NOT NULL;
 CREATE INDEX payment_created_at_id_ix ON payment (created_at, id);
 CREATE INDEX payment_open_created_at_id_ix ON payment (created_at, id) WHERE status = 'PENDING';
 CREATE INDEX payment_failed_created_at_id_ix ON payment (created_at, id) WHERE status = 'FAILED';

@@ -57,6 +57,7 @@ CREATE INDEX payment_outbox_suspect_id_ix ON payment_outbox (id) WHERE suspect A
 CREATE INDEX payment_outbox_created_at_id_ix ON payment_outbox (created_at, id);
 CREATE INDEX payment_outbox_failed_created_at_id_ix ON payment_outbox (created_at, id) WHERE status = 'FAILED';
 CREATE INDEX payment_outbox_dead_lettered_created_at_id_ix ON payment_outbox (created_at, id) WHERE status = 'DEAD_LETTERED';
+CREATE INDEX payment_outbox_open_created_at_id_ix ON payment_outbox (created_at, id) WHERE status IN ('FAILED', 'DEAD_LETTERED');
 CREATE INDEX payment_outbox_open_error_code_created_at_id_ix ON payment_outbox (last_error_code, created_at, id) WHERE status IN ('FAILED', 'DEAD_LETTERED');
 CREATE INDEX payment_outbox_aggregate_created_at_id_ix ON payment_outbox (aggregate_type, aggregate_id, created_at, id);
 CREATE INDEX payment_outbox_flow_id_ix ON payment_outbox (flow_id, created_at, id);
@@ -76,6 +77,6 @@ COMMENT ON COLUMN payment_outbox.lone_connection_losses IS 'Connections lost in 
 COMMENT ON COLUMN payment_outbox.next_retry_at IS 'When a FAILED event is due again.';
 COMMENT ON COLUMN payment_outbox.last_error_code IS 'NACKED, UNROUTABLE, EXCHANGE_MISSING, INVALID_MESSAGE, CHANNEL_KILLED, CONNECTION_KILLED or STUCK. UNROUTABLE on a PUBLISHED event: nobody listened, and by policy nobody has to.';
 COMMENT ON COLUMN payment_outbox.claim_token IS 'The last claim; only its holder may mark the row.';
-COMMENT ON COLUMN payment_outbox.claim_trigger IS 'What caused the last claim.';
+COMMENT ON COLUMN payment_outbox.claim_trigger IS 'What caused the last claim; on a requeued row, what is to cause the next.';
 COMMENT ON COLUMN payment_outbox.claimed_by IS 'The process that made the last claim.';
 COMMENT ON COLUMN payment_outbox.processing_started_at IS 'When the last claim was made.';

@@ -24,10 +24,12 @@ CREATE TABLE failure (
 CREATE INDEX failure_unnumbered_id_ix ON failure (id) WHERE position IS NULL;
 CREATE INDEX failure_subject_type_subject_id_ix ON failure (subject_type, subject_id, id);
 CREATE INDEX failure_flow_id_ix ON failure (flow_id) WHERE flow_id IS NOT NULL;
-CREATE INDEX failure_kind_position_ix ON failure (kind, position);
-CREATE INDEX failure_severity_position_ix ON failure (severity, position);
-CREATE INDEX failure_code_position_ix ON failure (code, position);
-CREATE INDEX failure_fingerprint_position_ix ON failure (fingerprint, position);
+-- By the negated position, which the unique index cannot serve: a list of one rare kind can never be planned as a walk
+-- through everything from the newest on, whatever the statistics say or a generic plan assumes.
+CREATE INDEX failure_kind_position_ix ON failure (kind, (-position));
+CREATE INDEX failure_severity_position_ix ON failure (severity, (-position));
+CREATE INDEX failure_code_position_ix ON failure (code, (-position));
+CREATE INDEX failure_fingerprint_position_ix ON failure (fingerprint, (-position));
 CREATE INDEX failure_occurred_at_ix ON failure (occurred_at, id);
 
 COMMENT ON TABLE failure IS 'Everything that went wrong, written in the transaction that records the outcome. Other programs may insert rows too.';

@@ -26,6 +26,8 @@ const POLL: Duration = Duration::from_millis(500);
 pub struct Watcher<S: RowSource> {
     source: S,
     rows: Mutex<HashMap<i64, watch::Sender<Option<S::Row>>>>,
+    /// One read after the other: two at once could end in the wrong order, and a row would go back in time.
+    reading: tokio::sync::Mutex<()>,
     hint: Notify,
 }
 
@@ -35,16 +37,25 @@ pub type Watching<R> = watch::Receiver<Option<R>>;
 impl<S: RowSource> Watcher<S> {
     /// Watches nothing yet.
     pub fn new(source: S) -> Arc<Self> {
-        Arc::new(Self { source, rows: Mutex::new(HashMap::new()), hint: Notify::new() })
+        Arc::new(Self {
+            source,
+            rows: Mutex::default(),
+            reading: tokio::sync::Mutex::default(),
+            hint: Notify::new(),
+        })
     }
 
-    /// Starts watching a row. Dropping the receiver ends it. The first version arrives with the next read.
-    pub fn watch(&self, id: i64) -> Watching<S::Row> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let receiver = rows.entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
-        drop(rows);
+    /// Starts watching a row, which is read at once; `None` if there is none. Dropping the receiver ends it.
+    pub async fn watch(&self, id: i64) -> Result<Option<Watching<S::Row>>, DbError> {
+        let receiver = self.receiver(id);
+        let found = self.refresh(vec![id]).await? > 0;
         self.hint.notify_one();
-        receiver
+        Ok(found.then_some(receiver))
+    }
+
+    fn receiver(&self, id: i64) -> Watching<S::Row> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe()
     }
 
     /// Says that a row may have changed, so that it is read before the next poll.
@@ -80,8 +91,11 @@ impl<S: RowSource> Watcher<S> {
         rows.keys().copied().collect()
     }
 
-    async fn refresh(&self, ids: Vec<i64>) -> Result<(), DbError> {
+    /// Reads these rows and tells how many there are.
+    async fn refresh(&self, ids: Vec<i64>) -> Result<usize, DbError> {
+        let _one_at_a_time = self.reading.lock().await;
         let loaded = self.source.load(ids).await?;
+        let found = loaded.len();
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, row) in loaded {
             if let Some(sender) = rows.get(&id) {
@@ -94,6 +108,6 @@ impl<S: RowSource> Watcher<S> {
                 });
             }
         }
-        Ok(())
+        Ok(found)
     }
 }

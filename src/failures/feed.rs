@@ -88,11 +88,11 @@ impl FailureFeed {
         self.live.receiver_count()
     }
 
-    /// First what came after position `after`, then what comes: no gap, no repeat, in order. Without `after` only
-    /// what comes from now on. Ends after [`FeedItem::Lagged`], or with an error when the database fails.
+    /// First what came after position `after`, then what comes: no gap, no repeat, in order. Ends after
+    /// [`FeedItem::Lagged`], or with an error when the database fails.
     pub fn subscribe(
         &self,
-        after: Option<i64>,
+        after: i64,
         filter: FailureFilter,
     ) -> impl Stream<Item = Result<FeedItem, DbError>> + Send + use<> {
         // Registered before the first read: whatever that read cannot see yet arrives here.
@@ -102,7 +102,7 @@ impl FailureFeed {
             live,
             filter,
             sent: after,
-            replay: after,
+            replay: Some(after),
             page: Vec::new().into_iter(),
         };
         stream::unfold(Some(reader), |reader| async move {
@@ -122,7 +122,7 @@ struct Reader {
     live: broadcast::Receiver<Arc<Failure>>,
     filter: FailureFilter,
     /// The last position that was passed, sent or filtered out.
-    sent: Option<i64>,
+    sent: i64,
     /// Where the replay stands; `None` once it is over.
     replay: Option<i64>,
     page: std::vec::IntoIter<Failure>,
@@ -134,20 +134,25 @@ impl Reader {
             let failure = match self.next_replayed().await? {
                 Some(failure) => Arc::new(failure),
                 None => match self.live.recv().await {
+                    // Positions have no gaps: what is missing went by before this process first looked.
+                    Ok(failure) if self.misses_some_before(&failure) => {
+                        self.replay = Some(self.sent);
+                        continue;
+                    }
                     Ok(failure) => failure,
                     Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(FeedItem::Lagged),
                 },
             };
-            let known =
-                self.sent.is_some_and(|sent| failure.position.is_none_or(|position| position <= sent));
-            if known {
-                continue;
-            }
-            self.sent = failure.position;
+            let Some(position) = failure.position.filter(|position| *position > self.sent) else { continue };
+            self.sent = position;
             if self.filter.matches(&failure) {
                 return Ok(FeedItem::Failure(failure));
             }
         }
+    }
+
+    fn misses_some_before(&self, failure: &Failure) -> bool {
+        failure.position.is_some_and(|position| position > self.sent.saturating_add(1))
     }
 
     /// The next failure of the replay, reading page by page; no connection is held between pages.

@@ -3,7 +3,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{Array, BigInt, Integer, Text},
+    sql_types::{Array, BigInt, Bool, Integer, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
@@ -11,7 +11,7 @@ use super::{Failure, FailureKind, Severity};
 use crate::{
     db::{
         Counting, Statement,
-        page::{PageRequest, PageRows},
+        page::{Keyset, PageRequest, PageRows},
         schema::failure,
     },
     types::Instant,
@@ -59,10 +59,17 @@ fn filtered(filter: &FailureFilter) -> failure::BoxedQuery<'_, Pg> {
     // Only numbered rows are part of the feed.
     let mut query = failure::table.filter(failure::position.is_not_null()).into_boxed();
     if let Some(kinds) = &filter.kind {
-        query = query.filter(failure::kind.eq_any(kinds.iter().map(|kind| kind.as_str())));
+        // One value as an equation: only then does an index that begins with it give the feed's order.
+        query = match kinds.as_slice() {
+            [only] => query.filter(failure::kind.eq(only.as_str())),
+            several => query.filter(failure::kind.eq_any(several.iter().map(|kind| kind.as_str()))),
+        };
     }
     if let Some(severities) = &filter.severity {
-        query = query.filter(failure::severity.eq_any(severities.iter().map(|severity| severity.as_str())));
+        query = match severities.as_slice() {
+            [only] => query.filter(failure::severity.eq(only.as_str())),
+            several => query.filter(failure::severity.eq_any(several.iter().map(|level| level.as_str()))),
+        };
     }
     if let Some(subject_type) = &filter.subject_type {
         query = query.filter(failure::subject_type.eq(subject_type));
@@ -71,7 +78,10 @@ fn filtered(filter: &FailureFilter) -> failure::BoxedQuery<'_, Pg> {
         query = query.filter(failure::subject_id.eq(subject_id));
     }
     if let Some(codes) = &filter.code {
-        query = query.filter(failure::code.eq_any(codes));
+        query = match codes.as_slice() {
+            [only] => query.filter(failure::code.eq(only)),
+            several => query.filter(failure::code.eq_any(several)),
+        };
     }
     if let Some(from) = filter.from {
         query = query.filter(failure::occurred_at.ge(from));
@@ -85,30 +95,53 @@ fn filtered(filter: &FailureFilter) -> failure::BoxedQuery<'_, Pg> {
     query
 }
 
+/// Whether one of the indexes that begin with a column and go on with the negated position serves the filter.
+fn has_own_index(filter: &FailureFilter) -> bool {
+    filter.kind.as_ref().is_some_and(|kinds| kinds.len() == 1)
+        || filter.severity.as_ref().is_some_and(|severities| severities.len() == 1)
+        || filter.code.as_ref().is_some_and(|codes| codes.len() == 1)
+        || filter.group.is_some()
+}
+
 /// A page of the feed, newest first; the keyset's `id` is the position.
 pub async fn list(
     conn: &mut AsyncPgConnection,
     filter: &FailureFilter,
     page: &PageRequest,
 ) -> QueryResult<PageRows<Failure>> {
+    let negated = has_own_index(filter);
     let mut query = filtered(filter).select(Failure::as_select()).limit(page.fetch());
-    if let Some(after) = page.after {
-        query = query.filter(failure::position.lt(after.id));
+    if let Some(Keyset { id, .. }) = page.after {
+        query = query.filter(failure::position.lt(id));
+        if negated {
+            query = query.filter(sql::<Bool>("-failure.position > ").bind::<BigInt, _>(id.saturating_neg()));
+        }
     }
-    if let Some(before) = page.before {
-        query = query.filter(failure::position.gt(before.id));
+    if let Some(Keyset { id, .. }) = page.before {
+        query = query.filter(failure::position.gt(id));
+        if negated {
+            query = query.filter(sql::<Bool>("-failure.position < ").bind::<BigInt, _>(id.saturating_neg()));
+        }
     }
-    query = if page.backwards {
-        query.order(failure::position.asc())
-    } else {
-        query.order(failure::position.desc())
+    query = match (negated, page.backwards) {
+        (false, false) => query.order(failure::position.desc()),
+        (false, true) => query.order(failure::position.asc()),
+        (true, false) => query.order(sql::<BigInt>("-failure.position")),
+        (true, true) => query.order(sql::<BigInt>("-failure.position DESC")),
     };
     Ok(page.page(query.load(conn).await?))
 }
 
-/// How many match, counted up to `cap + 1`.
+/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
+/// from its oldest row, however far the first match is.
 pub async fn count(conn: &mut AsyncPgConnection, filter: &FailureFilter, cap: i64) -> QueryResult<i64> {
-    Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
+    let matching = filtered(filter).select(sql::<Integer>("1")).limit(cap + 1);
+    let matching = if has_own_index(filter) {
+        matching.order(sql::<BigInt>("-failure.position"))
+    } else {
+        matching.order(failure::position.desc())
+    };
+    Counting(matching).get_result(conn).await
 }
 
 /// The failures with these ids.

@@ -7,7 +7,7 @@ use super::{
     error::ApiError,
     guard,
     inbound_dead_letter::InboundDeadLetterObject,
-    input::{self, TimeRange, unknown_value},
+    input::{self, TimeRange, filter_text, filter_texts, unknown_value},
     loaders::{self, DeadLetterById, EventById, PaymentById, RefundById},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
@@ -203,18 +203,18 @@ pub struct FailureFilter {
 }
 
 impl FailureFilter {
-    fn read(self) -> failures::FailureFilter {
+    fn read(self) -> Result<failures::FailureFilter, ApiError> {
         let (from, to) = TimeRange::ends(self.occurred_at);
-        failures::FailureFilter {
+        Ok(failures::FailureFilter {
             kind: self.kind.map(|kinds| kinds.into_iter().map(Into::into).collect()),
             severity: self.severity.map(|severities| severities.into_iter().map(Into::into).collect()),
-            subject_type: self.subject_type,
-            subject_id: self.subject_id,
-            code: self.code,
+            subject_type: filter_text("subjectType", self.subject_type)?,
+            subject_id: filter_text("subjectId", self.subject_id)?,
+            code: filter_texts("code", self.code)?,
             from,
             to,
             group: None,
-        }
+        })
     }
 }
 
@@ -236,7 +236,7 @@ impl FailureQuery {
     ) -> Result<Connection<FailureObject>, ApiError> {
         guard::reader(ctx)?;
         let page = PageArgs { first, after, last, before }.request::<FailureObject>()?;
-        let filter = filter.unwrap_or_default().read();
+        let filter = filter.unwrap_or_default().read()?;
         let db = Services::of(ctx)?.db.clone();
         let mut conn = db.read().await.map_err(input::failed)?;
         let rows =
@@ -278,17 +278,18 @@ impl FailureSubscription {
         after: Option<String>,
     ) -> Result<impl Stream<Item = Result<FailureFeedItem, ApiError>> + use<>, ApiError> {
         guard::reader(ctx)?;
+        let filter = filter.unwrap_or_default().read()?;
         let feed = &Services::of(ctx)?.feed;
+        let last = feed.last_position().await.map_err(input::failed)?;
         let after = match after {
-            None => None,
+            None => last,
             Some(cursor) => {
-                let last = feed.last_position().await.map_err(input::failed)?;
                 let position = cursor.parse::<i64>().ok().filter(|position| (0..=last).contains(position));
                 let wrong = || ApiError::bad_user_input(["after"], "after must be the cursor of a failure.");
-                Some(position.ok_or_else(wrong)?)
+                position.ok_or_else(wrong)?
             }
         };
-        let items = feed.subscribe(after, filter.unwrap_or_default().read());
+        let items = feed.subscribe(after, filter);
         Ok(items.map(|item| match item {
             Ok(FeedItem::Failure(failure)) => {
                 let failure = Some(FailureObject(Failure::clone(&failure)));

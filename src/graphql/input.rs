@@ -133,6 +133,28 @@ pub fn filter_id(field: &'static str, text: Option<&ID>) -> Result<Option<i64>, 
     text.map(|text| id(&["filter", field], text)).transpose()
 }
 
+/// Reads an optional text of a filter.
+pub fn filter_text(field: &'static str, text: Option<String>) -> Result<Option<String>, ApiError> {
+    text.map(|text| storable(field, text)).transpose()
+}
+
+/// Reads optional texts of a filter.
+pub fn filter_texts(
+    field: &'static str,
+    texts: Option<Vec<String>>,
+) -> Result<Option<Vec<String>>, ApiError> {
+    texts.map(|texts| texts.into_iter().map(|text| storable(field, text)).collect()).transpose()
+}
+
+/// PostgreSQL takes no NUL in a text, not even to compare with.
+fn storable(field: &'static str, text: String) -> Result<String, ApiError> {
+    if text.contains('\0') {
+        let message = format!("{field} must not contain the character NUL.");
+        return Err(ApiError::bad_user_input(["filter", field], message));
+    }
+    Ok(text)
+}
+
 /// What the caller is told when a read fails; `narrow` names the filters that an index serves.
 pub fn read_failed(error: impl Into<DbError>, narrow: &'static str) -> ApiError {
     let error = error.into();

@@ -10,6 +10,7 @@ use async_graphql::{
 
 use super::{
     error::{ApiError, Cause},
+    input,
     schema::Services,
 };
 use crate::{
@@ -79,7 +80,15 @@ where
     let loader = ctx
         .data_opt::<DataLoader<Reads>>()
         .ok_or_else(|| ApiError::internal("an operation without loaders"))?;
-    loader.load_one(key).await.map_err(ApiError::internal_shared)
+    loader.load_one(key).await.map_err(failed)
+}
+
+/// As [`input::failed`] has it, for an error that several fields share.
+fn failed(cause: Cause) -> ApiError {
+    match cause.downcast_ref::<DbError>() {
+        Some(DbError::Unavailable(why)) => input::failed(DbError::Unavailable(why.clone())),
+        _ => ApiError::internal_shared(cause),
+    }
 }
 
 fn shared(error: impl Into<DbError>) -> Cause {

@@ -8,7 +8,10 @@ use super::{
     error::ApiError,
     failure::FailureObject,
     guard,
-    input::{self, AvailableAction, OperatorActionInput, TimeRange, UserError, UserErrorCode, unknown_value},
+    input::{
+        self, AvailableAction, OperatorActionInput, TimeRange, UserError, UserErrorCode, filter_text,
+        filter_texts, unknown_value,
+    },
     loaders::{self, FailuresOf},
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     publish::{OutboxStatusEnum, PublishAttempt, WaitStateObject, attempts},
@@ -211,20 +214,20 @@ pub struct OutboxFilter {
 }
 
 impl OutboxFilter {
-    fn read(self) -> outbox::OutboxFilter {
+    fn read(self) -> Result<outbox::OutboxFilter, ApiError> {
         let (from, to) = TimeRange::ends(self.created_at);
-        outbox::OutboxFilter {
+        Ok(outbox::OutboxFilter {
             status: self.status.map(|several| several.into_iter().map(Into::into).collect()),
-            event_type: self.event_type,
-            aggregate_type: self.aggregate_type,
-            aggregate_id: self.aggregate_id,
+            event_type: filter_texts("eventType", self.event_type)?,
+            aggregate_type: filter_text("aggregateType", self.aggregate_type)?,
+            aggregate_id: filter_text("aggregateId", self.aggregate_id)?,
             event_id: self.event_id.map(|id| id.0),
-            correlation_id: self.correlation_id,
+            correlation_id: filter_text("correlationId", self.correlation_id)?,
             flow_id: self.flow_id.map(|id| id.0),
-            error_code: self.error_code,
+            error_code: filter_texts("errorCode", self.error_code)?,
             from,
             to,
-        }
+        })
     }
 }
 
@@ -254,7 +257,7 @@ impl OutboxQuery {
     ) -> Result<Connection<OutboxEventObject>, ApiError> {
         guard::reader(ctx)?;
         let page = PageArgs { first, after, last, before }.request::<OutboxEventObject>()?;
-        let filter = filter.unwrap_or_default().read();
+        let filter = filter.unwrap_or_default().read()?;
         let db = Services::of(ctx)?.db.clone();
         let mut conn = db.read().await.map_err(input::failed)?;
         let rows =
@@ -338,11 +341,8 @@ impl OutboxSubscription {
         guard::reader(ctx)?;
         let id = input::id(&["id"], &id)?;
         let services = Services::of(ctx)?;
-        // Watched before it is read: no change in between is lost.
-        let watching = services.outbox_watcher.watch(id);
-        let mut conn = services.db.read().await.map_err(input::failed)?;
-        let first = outbox::find(&mut conn, id).await.map_err(input::failed)?;
-        let first = first.ok_or_else(|| ApiError::not_found("There is no such outbox event."))?;
-        Ok(watch::changes(first, watching, OutboxEventObject, watch::never))
+        let watching = services.outbox_watcher.watch(id).await.map_err(input::failed)?;
+        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such outbox event."))?;
+        Ok(watch::changes(watching, OutboxEventObject, watch::never))
     }
 }

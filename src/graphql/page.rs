@@ -55,10 +55,15 @@ impl PageArgs {
     }
 }
 
+/// The refusal of a page size.
+pub(super) fn out_of_range(name: &'static str) -> ApiError {
+    ApiError::bad_user_input([name], format!("{name} must be from 1 to {MAX_PAGE}."))
+}
+
 fn size(name: &'static str, asked: i32) -> Result<i64, ApiError> {
     match u64::try_from(asked) {
         Ok(1..=MAX_PAGE) => Ok(i64::from(asked)),
-        _ => Err(ApiError::bad_user_input([name], format!("{name} must be from 1 to {MAX_PAGE}."))),
+        _ => Err(out_of_range(name)),
     }
 }
 

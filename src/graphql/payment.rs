@@ -10,7 +10,7 @@ use super::{
     guard,
     input::{
         self, AvailableAction, OperatorActionInput, TimeRange, UserError, UserErrorCode, filter_id,
-        unknown_value,
+        filter_text, unknown_value,
     },
     loaders::{self, CallsOf, EventsOfPayment, FailuresOf, RefundsOfPayment},
     outbox_event::OutboxEventObject,
@@ -250,8 +250,8 @@ impl PaymentFilter {
             status: self.status.map(|several| several.into_iter().map(status).collect()).transpose()?,
             user_id: filter_id("userId", self.user_id.as_ref())?,
             meeting_id: filter_id("meetingId", self.meeting_id.as_ref())?,
-            order_id: self.order_id,
-            payment_key: self.payment_key,
+            order_id: filter_text("orderId", self.order_id)?,
+            payment_key: filter_text("paymentKey", self.payment_key)?,
             flow_id: self.flow_id.map(|flow_id| flow_id.0),
             from,
             to,
@@ -332,8 +332,8 @@ pub struct CardInput {
     pub expiration_month: String,
     /// The first two digits of the PIN, where the contract asks for them.
     pub password: Option<String>,
-    /// Birth date (6 digits) or business number (10 digits).
-    pub identity_number: String,
+    /// Birth date (6 digits) or business number (10 digits), where the contract asks for it.
+    pub identity_number: Option<String>,
 }
 
 impl std::fmt::Debug for CardInput {
@@ -503,11 +503,8 @@ impl PaymentSubscription {
         guard::reader(ctx)?;
         let id = input::id(&["id"], &id)?;
         let services = Services::of(ctx)?;
-        // Watched before it is read: no change in between is lost.
-        let watching = services.payment_watcher.watch(id);
-        let mut conn = services.db.read().await.map_err(input::failed)?;
-        let first = payments::find(&mut conn, id).await.map_err(input::failed)?;
-        let first = first.ok_or_else(|| ApiError::not_found("There is no such payment."))?;
-        Ok(watch::changes(first, watching, PaymentObject, |payment| payment.is(PaymentStatus::Refunded)))
+        let watching = services.payment_watcher.watch(id).await.map_err(input::failed)?;
+        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such payment."))?;
+        Ok(watch::changes(watching, PaymentObject, |payment| payment.is(PaymentStatus::Refunded)))
     }
 }

@@ -9,7 +9,7 @@ use super::{
     error::ApiError,
     failure::FailureObject,
     guard,
-    input::{self, AvailableAction, TimeRange, filter_id, unknown_value},
+    input::{self, AvailableAction, TimeRange, filter_id, filter_texts, unknown_value},
     loaders::{self, CallsOf, EventsOfPayment, FailuresOf, PaymentById},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
@@ -245,7 +245,7 @@ impl RefundFilter {
             user_id: filter_id("userId", self.user_id.as_ref())?,
             meeting_id: filter_id("meetingId", self.meeting_id.as_ref())?,
             payment_id: filter_id("paymentId", self.payment_id.as_ref())?,
-            failure_code: self.failure_code,
+            failure_code: filter_texts("failureCode", self.failure_code)?,
             flow_id: self.flow_id.map(|flow_id| flow_id.0),
             from,
             to,
@@ -313,11 +313,8 @@ impl RefundSubscription {
         guard::reader(ctx)?;
         let id = input::id(&["id"], &id)?;
         let services = Services::of(ctx)?;
-        // Watched before it is read: no change in between is lost.
-        let watching = services.refund_watcher.watch(id);
-        let mut conn = services.db.read().await.map_err(input::failed)?;
-        let first = payments::find_refund(&mut conn, id).await.map_err(input::failed)?;
-        let first = first.ok_or_else(|| ApiError::not_found("There is no such refund."))?;
-        Ok(watch::changes(first, watching, RefundObject, watch::never))
+        let watching = services.refund_watcher.watch(id).await.map_err(input::failed)?;
+        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such refund."))?;
+        Ok(watch::changes(watching, RefundObject, watch::never))
     }
 }

@@ -4,10 +4,8 @@ use futures_util::{Stream, stream};
 
 use crate::db::Watching;
 
-/// The row as it was read first, then each version that differs from the one before; `is_last` says after which the
-/// stream ends.
+/// The row as it is, then each version that differs from the one before; `is_last` says after which the stream ends.
 pub(super) fn changes<R, N>(
-    first: R,
     watching: Watching<R>,
     to_node: fn(R) -> N,
     is_last: fn(&R) -> bool,
@@ -15,17 +13,14 @@ pub(super) fn changes<R, N>(
 where
     R: Clone + PartialEq,
 {
-    stream::unfold((Some(first), None::<R>, watching), move |(first, shown, mut watching)| async move {
-        if let Some(first) = first {
-            return Some((to_node(first.clone()), (None, Some(first), watching)));
-        }
+    stream::unfold((None::<R>, watching), move |(shown, mut watching)| async move {
         if shown.as_ref().is_some_and(is_last) {
             return None;
         }
         loop {
             let latest = watching.borrow_and_update().clone();
             if let Some(row) = latest.filter(|row| Some(row) != shown.as_ref()) {
-                return Some((to_node(row.clone()), (None, Some(row), watching)));
+                return Some((to_node(row.clone()), (Some(row), watching)));
             }
             watching.changed().await.ok()?;
         }

@@ -86,7 +86,7 @@ pub struct ClaimedEvent {
 }
 
 /// Claims the due ones among `ids`, in one statement: who gets a row back has won it. Suspects are left to the
-/// lone lane.
+/// lone lane. An operator's requeue stays the cause of the try, whoever is first to claim it.
 pub(super) async fn claim(
     conn: &mut AsyncPgConnection,
     ids: Vec<i64>,
@@ -102,7 +102,8 @@ pub(super) async fn claim(
              ORDER BY id FOR UPDATE SKIP LOCKED
          )
          UPDATE payment_outbox o
-         SET status = 'PROCESSING', claim_token = $2, claim_trigger = $3, claimed_by = $4, processing_started_at = now()
+         SET status = 'PROCESSING', claim_token = $2, claimed_by = $4, processing_started_at = now(),
+             claim_trigger = CASE WHEN o.status = 'PENDING' AND o.claim_trigger IN ('MANUAL', 'BULK') THEN o.claim_trigger ELSE $3 END
          FROM due WHERE o.id = due.id
          RETURNING o.id, event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key,
              payload::text AS payload, traceparent, retry_count, lone_connection_losses, claim_trigger, claimed_by,
@@ -139,7 +140,8 @@ pub(super) async fn claim_one(
              SELECT id FROM suspects UNION ALL SELECT id FROM pending
          )
          UPDATE payment_outbox o
-         SET status = 'PROCESSING', claim_token = $1, claim_trigger = $2, claimed_by = $3, processing_started_at = now()
+         SET status = 'PROCESSING', claim_token = $1, claimed_by = $3, processing_started_at = now(),
+             claim_trigger = CASE WHEN o.status = 'PENDING' AND o.claim_trigger IN ('MANUAL', 'BULK') THEN o.claim_trigger ELSE $2 END
          FROM due WHERE o.id = due.id
          RETURNING o.id, event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key,
              payload::text AS payload, traceparent, retry_count, lone_connection_losses, claim_trigger, claimed_by,

@@ -27,15 +27,16 @@ pub struct OutboxGauges {
 }
 
 impl OutboxGauges {
-    /// Reads them in one statement; every part is a bounded look at a partial index.
+    /// Reads them in one statement; every part is a bounded look at a partial index, whose order it names
+    /// so that the planner does not read the table instead.
     pub async fn read(db: &Database) -> Result<Self, DbError> {
         let statement = Statement::new(
             "SELECT
-                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'PENDING' LIMIT 10001) few) AS pending,
-                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'PROCESSING' LIMIT 10001) few) AS processing,
-                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'PUBLISHED' LIMIT 10001) few) AS published,
-                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'FAILED' LIMIT 10001) few) AS failed,
-                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'DEAD_LETTERED' LIMIT 10001) few) AS dead_lettered,
+                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'PENDING' ORDER BY created_at LIMIT 10001) few) AS pending,
+                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'PROCESSING' ORDER BY coalesce(processing_started_at, created_at) LIMIT 10001) few) AS processing,
+                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'PUBLISHED' ORDER BY published_at LIMIT 10001) few) AS published,
+                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'FAILED' ORDER BY next_retry_at LIMIT 10001) few) AS failed,
+                 (SELECT count(*) FROM (SELECT FROM payment_outbox WHERE status = 'DEAD_LETTERED' ORDER BY dead_lettered_at LIMIT 10001) few) AS dead_lettered,
                  (SELECT (extract(epoch FROM now() - created_at) * 1000)::bigint FROM payment_outbox
                   WHERE status = 'PENDING' ORDER BY created_at, id LIMIT 1) AS oldest_pending_ms",
         );

@@ -70,7 +70,10 @@ fn filtered(filter: &OutboxFilter) -> events::BoxedQuery<'_, Pg> {
         query = query.filter(events::flow_id.eq(flow_id));
     }
     if let Some(codes) = &filter.error_code {
-        query = query.filter(events::last_error_code.eq_any(codes));
+        query = match codes.as_slice() {
+            [only] => query.filter(events::last_error_code.eq(only)),
+            several => query.filter(events::last_error_code.eq_any(several)),
+        };
     }
     if let Some(from) = filter.from {
         query = query.filter(events::created_at.ge(from));
@@ -116,9 +119,12 @@ pub async fn list(
     Ok(page.page(query.load(conn).await?))
 }
 
-/// How many match, counted up to `cap + 1`.
+/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
+/// from its oldest row, however far the first match is.
 pub async fn count(conn: &mut AsyncPgConnection, filter: &OutboxFilter, cap: i64) -> QueryResult<i64> {
-    Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
+    let order = (events::created_at.desc(), events::id.desc());
+    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
+    Counting(matching).get_result(conn).await
 }
 
 /// One event.

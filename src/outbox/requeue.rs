@@ -87,7 +87,8 @@ async fn locked(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<Out
 
 async fn reset(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
     Statement::new(
-        "UPDATE payment_outbox SET status = 'PENDING', retry_count = 0, next_retry_at = NULL, dead_lettered_at = NULL
+        "UPDATE payment_outbox SET status = 'PENDING', retry_count = 0, next_retry_at = NULL, dead_lettered_at = NULL,
+             claim_trigger = 'MANUAL'
          WHERE id = $1 AND status IN ('FAILED', 'DEAD_LETTERED')",
     )
     .bind::<BigInt, _>(id)

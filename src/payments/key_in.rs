@@ -112,12 +112,8 @@ impl From<diesel::result::Error> for KeyInError {
 
 /// Where the first transaction leads.
 enum Start {
-    /// Ask the provider.
-    Ask {
-        payment: Payment,
-        /// An earlier request made the row, and died.
-        resumed: bool,
-    },
+    /// Ask the provider about this payment, PENDING, which a request that never came back may have made.
+    Ask(PaymentAnswer),
     /// There is nothing to ask: this is the answer.
     Answer(PaymentAnswer),
 }
@@ -132,8 +128,11 @@ impl KeyInInput {
         if !(1..=100).contains(&self.order_name.chars().count()) {
             return invalid("orderName", "the order name must have 1 to 100 characters");
         }
-        if self.order_name.contains('\0') || self.idempotency_key.contains('\0') {
-            return invalid("orderName", "texts must not contain the character NUL");
+        // PostgreSQL stores no NUL.
+        for (field, text) in [("idempotencyKey", &self.idempotency_key), ("orderName", &self.order_name)] {
+            if text.contains('\0') {
+                return invalid(field, "the character NUL is not allowed");
+            }
         }
         Ok(())
     }
@@ -171,9 +170,9 @@ impl Payments {
         caller: String,
         input: KeyInInput,
     ) -> Result<PaymentAnswer, KeyInError> {
-        let (payment, replayed) = match self.start(caller, &input).await? {
+        let PaymentAnswer { payment, replayed } = match self.start(caller, &input).await? {
             Start::Answer(answer) => return Ok(answer),
-            Start::Ask { payment, resumed } => (payment, resumed),
+            Start::Ask(undecided) => undecided,
         };
         let payment = self.ask(toss, payment, input.amount, &input.card).await?;
         Ok(PaymentAnswer { payment, replayed })
@@ -215,7 +214,7 @@ impl Payments {
                 match store::insert(tx.conn(), new_payment(subject_id, input)).await? {
                     Some(payment) => {
                         tx.commit().await?;
-                        Ok(Start::Ask { payment, resumed: false })
+                        Ok(Start::Ask(PaymentAnswer { payment, replayed: false }))
                     }
                     // A refusal that made no row leaves no key behind.
                     None => Err(active_payment(tx, input).await?),
@@ -226,11 +225,7 @@ impl Payments {
                 let answer = PaymentAnswer { payment: known(tx.conn(), subject_id).await?, replayed: true };
                 tx.commit().await?;
                 let undecided = answer.payment.is(PaymentStatus::Pending);
-                Ok(if undecided {
-                    Start::Ask { payment: answer.payment, resumed: true }
-                } else {
-                    Start::Answer(answer)
-                })
+                Ok(if undecided { Start::Ask(answer) } else { Start::Answer(answer) })
             }
             KeyState::Running => refuse(tx, KeyInError::RequestInProgress).await,
             KeyState::Reused => refuse(tx, KeyInError::KeyReused).await,

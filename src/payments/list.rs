@@ -99,9 +99,12 @@ pub async fn list(
     Ok(page.page(query.load(conn).await?))
 }
 
-/// How many match, counted up to `cap + 1`.
+/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
+/// from its oldest row, however far the first match is.
 pub async fn count(conn: &mut AsyncPgConnection, filter: &PaymentFilter, cap: i64) -> QueryResult<i64> {
-    Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
+    let order = (payments::created_at.desc(), payments::id.desc());
+    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
+    Counting(matching).get_result(conn).await
 }
 
 /// One payment; a refunded one as its refund keeps it, REFUNDED.

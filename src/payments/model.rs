@@ -1,6 +1,6 @@
 use diesel::{
     pg::Pg,
-    prelude::{Queryable, Selectable},
+    prelude::{Queryable, QueryableByName, Selectable},
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -31,7 +31,7 @@ stored_enum! {
 pub const NOT_APPROVED: &str = "NOT_APPROVED";
 
 /// A payment. What is serialised is the snapshot that its refund keeps.
-#[derive(Debug, Clone, PartialEq, Queryable, Selectable, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Queryable, QueryableByName, Selectable, Serialize, Deserialize)]
 #[diesel(table_name = payment, check_for_backend(Pg))]
 pub struct Payment {
     /// Primary key.

@@ -170,7 +170,7 @@ pub(super) fn failure(
 /// An approval must name a payment of its own (gateways.md §1.9): whose money this is, nobody knows.
 pub(super) fn payment_key_is_taken(error: &DbError) -> bool {
     matches!(error, DbError::Query(error)
-        if violated_constraint(error) == Some("payment_provider_payment_key_uq"))
+        if violated_constraint(error) == Some("payment_payment_key_provider_uq"))
 }
 
 pub(super) fn foreign_payment_key() -> Refusal {

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use diesel::{
     ExpressionMethods, Insertable, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
-    dsl::{now, sql},
+    dsl::sql,
     result::QueryResult,
     sql_types::{BigInt, Bool, Integer, Json, Nullable, Text, Timestamptz},
     upsert::DecoratableTarget,
@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{Payment, PaymentStatus, millis};
+use super::{Payment, millis};
 use crate::{
     db::{Statement, schema::payment},
     gateways::{Approval, Refusal},
@@ -84,18 +84,19 @@ pub(super) async fn complete(
     id: i64,
     approval: &Approval,
 ) -> QueryResult<Option<Payment>> {
-    diesel::update(payment::table.find(id).filter(payment::status.eq(PaymentStatus::Pending.as_str())))
-        .set((
-            payment::status.eq(PaymentStatus::Completed.as_str()),
-            payment::payment_key.eq(&approval.payment_key),
-            payment::method.eq(&approval.method),
-            payment::completed_at.eq(now),
-            payment::next_check_at.eq(None::<Instant>),
-        ))
-        .returning(Payment::as_returning())
-        .get_result(conn)
-        .await
-        .optional()
+    Statement::new(
+        "UPDATE payment SET status = 'COMPLETED', payment_key = $2, method = $3, completed_at = now(), next_check_at = NULL
+         WHERE id = $1 AND status = 'PENDING'
+         RETURNING id, order_id, user_id, meeting_id, order_name, amount, provider, method, status, payment_key, idempotency_key,
+             flow_id, failure_code, failure_message, requested_at, completed_at, created_at, updated_at,
+             refund_wanted, next_check_at, check_count",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Text, _>(approval.payment_key.clone())
+    .bind::<Nullable<Text>, _>(approval.method.clone())
+    .get_result(conn)
+    .await
+    .optional()
 }
 
 /// PENDING → FAILED; `None` if it is no longer PENDING.
@@ -104,18 +105,20 @@ pub(super) async fn fail(
     id: i64,
     refusal: &Refusal,
 ) -> QueryResult<Option<Payment>> {
-    diesel::update(payment::table.find(id).filter(payment::status.eq(PaymentStatus::Pending.as_str())))
-        .set((
-            payment::status.eq(PaymentStatus::Failed.as_str()),
-            payment::failure_code.eq(&refusal.code),
-            payment::failure_message.eq(&refusal.message),
-            payment::next_check_at.eq(None::<Instant>),
-            payment::check_count.eq(0),
-        ))
-        .returning(Payment::as_returning())
-        .get_result(conn)
-        .await
-        .optional()
+    Statement::new(
+        "UPDATE payment SET status = 'FAILED', failure_code = $2, failure_message = $3,
+             next_check_at = NULL, check_count = 0
+         WHERE id = $1 AND status = 'PENDING'
+         RETURNING id, order_id, user_id, meeting_id, order_name, amount, provider, method, status, payment_key, idempotency_key,
+             flow_id, failure_code, failure_message, requested_at, completed_at, created_at, updated_at,
+             refund_wanted, next_check_at, check_count",
+    )
+    .bind::<BigInt, _>(id)
+    .bind::<Text, _>(refusal.code.clone())
+    .bind::<Text, _>(refusal.message.clone())
+    .get_result(conn)
+    .await
+    .optional()
 }
 
 /// The active payment of a user for a meeting, locked for what follows.

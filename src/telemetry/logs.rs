@@ -22,6 +22,9 @@ const NOISY: [&str; 8] =
 /// Never written: it prints whole messages, bodies included, for what is a failure row of its own.
 const MUTED: &str = "lapin::returned_messages";
 
+/// Libraries that print what their users send, which may be a card or a token: warnings at most, whatever the filter says.
+const INDISCREET: [&str; 1] = ["tungstenite"];
+
 /// Starts the log, and the traces if a collector is configured. A process has one log: a second call checks its
 /// settings and leaves the first one's log in place.
 pub fn init_logs(config: &LogConfig) -> Result<(), SettingError> {
@@ -70,7 +73,10 @@ where
     let audible = move |metadata: &Metadata<'_>| {
         let muted = metadata.target() == MUTED;
         let loud = *metadata.level() <= LevelFilter::WARN;
-        !muted && (loud || !quieted.iter().any(|quieted| metadata.target().starts_with(quieted)))
+        let indiscreet = INDISCREET.iter().any(|indiscreet| metadata.target().starts_with(indiscreet));
+        !muted
+            && (loud || !indiscreet)
+            && (loud || !quieted.iter().any(|quieted| metadata.target().starts_with(quieted)))
     };
     // Our own spans stay on below the filter's level: a warning must carry its request id too.
     Ok(asked.and(filter_fn(audible)).or(filter_fn(is_own_span)))

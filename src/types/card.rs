@@ -13,7 +13,7 @@ pub struct Card {
     expiration_year: SecretString,
     expiration_month: SecretString,
     password: Option<SecretString>,
-    identity_number: SecretString,
+    identity_number: Option<SecretString>,
 }
 
 /// The card's fields, borrowed for the one moment a gateway request is built.
@@ -26,8 +26,8 @@ pub struct CardFields<'a> {
     pub expiration_month: &'a str,
     /// The first two digits of the PIN, where the contract asks for them.
     pub password: Option<&'a str>,
-    /// Birth date (6 digits) or business number (10 digits).
-    pub identity_number: &'a str,
+    /// Birth date (6 digits) or business number (10 digits), where the contract asks for it.
+    pub identity_number: Option<&'a str>,
 }
 
 /// What is wrong with a card, by field; never the value.
@@ -47,28 +47,28 @@ impl Card {
         expiration_year: String,
         expiration_month: String,
         password: Option<String>,
-        identity_number: String,
+        identity_number: Option<String>,
     ) -> Result<Self, CardError> {
         let card = Self {
             number: SecretString::from(number),
             expiration_year: SecretString::from(expiration_year),
             expiration_month: SecretString::from(expiration_month),
             password: password.map(SecretString::from),
-            identity_number: SecretString::from(identity_number),
+            identity_number: identity_number.map(SecretString::from),
         };
         card.check()?;
         Ok(card)
     }
 
-    /// Reads a card from a setting: `number:YY:MM:password:identity`, where the password may be empty.
+    /// Reads a card from a setting: `number:YY:MM:password:identity`, where the last two may be empty.
     pub fn from_setting(text: &str) -> Result<Self, CardError> {
         let parts: Vec<&str> = text.trim().split(':').collect();
         let [number, year, month, password, identity] = parts.as_slice() else {
             return Err(CardError { field: "card", message: "it must be number:YY:MM:password:identity" });
         };
         let owned = |part: &&str| (*part).to_owned();
-        let password = Some(owned(password)).filter(|password| !password.is_empty());
-        Self::new(owned(number), owned(year), owned(month), password, owned(identity))
+        let optional = |part: &&str| Some(owned(part)).filter(|part| !part.is_empty());
+        Self::new(owned(number), owned(year), owned(month), optional(password), optional(identity))
     }
 
     fn check(&self) -> Result<(), CardError> {
@@ -91,7 +91,7 @@ impl Card {
                 "the card password must be the first two digits of the PIN",
             ),
             (
-                digits(fields.identity_number, 6..=6) || digits(fields.identity_number, 10..=10),
+                fields.identity_number.is_none_or(|number| digits(number, 6..=6) || digits(number, 10..=10)),
                 "identityNumber",
                 "the identity number must be a birth date (6 digits) or a business number (10 digits)",
             ),
@@ -109,7 +109,7 @@ impl Card {
             expiration_year: self.expiration_year.expose_secret(),
             expiration_month: self.expiration_month.expose_secret(),
             password: self.password.as_ref().map(ExposeSecret::expose_secret),
-            identity_number: self.identity_number.expose_secret(),
+            identity_number: self.identity_number.as_ref().map(ExposeSecret::expose_secret),
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     fn card(number: &str, year: &str, month: &str, identity: &str) -> Result<Card, CardError> {
-        Card::new(number.into(), year.into(), month.into(), None, identity.into())
+        Card::new(number.into(), year.into(), month.into(), None, Some(identity.into()))
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let card = Card::from_setting("4330000000000001:30:12:00:900101").unwrap();
         let fields = card.expose();
         assert_eq!((fields.expiration_year, fields.expiration_month), ("30", "12"));
-        assert_eq!((fields.password, fields.identity_number), (Some("00"), "900101"));
+        assert_eq!((fields.password, fields.identity_number), (Some("00"), Some("900101")));
         assert!(Card::from_setting("4330000000000001:30:12::900101").unwrap().expose().password.is_none());
         assert_eq!(Card::from_setting("4330000000000001:30:12").unwrap_err().field, "card");
     }

@@ -5,17 +5,30 @@
     reason = "tests read DATABASE_URL and AMQP_URL, and spawn what they stop"
 )]
 
+mod authz;
 mod broker_outage;
 mod consumers;
 mod consumers_refunds;
 mod consumers_trouble;
 mod crashes;
 mod dead_letters;
+mod exposure;
+mod feed;
+mod idempotency;
+mod layering;
+mod lists;
 mod main_job;
+mod migrations;
 mod outbox_delivery;
 mod outbox_trouble;
+mod outcomes;
 mod payments;
+mod plans;
+mod readme;
 mod reconcile;
 mod refunds;
+mod requeue;
 mod retention;
+mod rows;
+mod schema;
 mod support;

@@ -6,23 +6,13 @@ use paydesk::outbox::GateState;
 
 use crate::support::{TestApp, eventually, proxy::Proxy, service_url};
 
-/// A proxy before the broker, and the URL through it.
-async fn proxied() -> (Proxy, String) {
-    let url = service_url("AMQP_URL");
-    let (before, host_and_path) = url.rsplit_once('@').unwrap();
-    let (host, path) = host_and_path.split_once('/').unwrap();
-    let proxy = Proxy::start(host.to_owned()).await;
-    let through = format!("{before}@{}/{path}", proxy.addr);
-    (proxy, through)
-}
-
 async fn nothing_used_a_retry(test: &TestApp) {
     assert_eq!(test.db.count("payment_outbox WHERE retry_count > 0 OR status = 'DEAD_LETTERED'").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_broker_is_down_nothing_is_claimed_and_the_backlog_drains_by_itself() {
-    let (proxy, url) = proxied().await;
+    let (proxy, url) = Proxy::before(&service_url("AMQP_URL")).await;
     proxy.refuse();
     let test = TestApp::builder().amqp_url(url).without_waiting_for_the_broker().start().await;
     test.rabbit.declare_exchange(&test.exchange()).await;
@@ -55,7 +45,7 @@ async fn while_the_broker_is_down_nothing_is_claimed_and_the_backlog_drains_by_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_frozen_broker_costs_no_retry_and_after_the_thaw_everything_arrives() {
-    let (proxy, url) = proxied().await;
+    let (proxy, url) = Proxy::before(&service_url("AMQP_URL")).await;
     let test = TestApp::builder()
         .amqp_url(url)
         .set("outbox-confirm-timeout", "500ms")
@@ -85,7 +75,7 @@ async fn a_frozen_broker_costs_no_retry_and_after_the_thaw_everything_arrives() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cut_connections_cost_no_retry() {
-    let (proxy, url) = proxied().await;
+    let (proxy, url) = Proxy::before(&service_url("AMQP_URL")).await;
     let test = TestApp::builder().amqp_url(url).start().await;
     let inbox = test.inbox(&["x"]).await;
     for round in 0..5 {

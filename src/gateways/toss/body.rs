@@ -21,7 +21,8 @@ struct KeyInBody<'a> {
     card_expiration_month: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     card_password: Option<&'a str>,
-    customer_identity_number: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    customer_identity_number: Option<&'a str>,
 }
 
 /// The request's JSON, in memory that is wiped as soon as nobody needs it any more.

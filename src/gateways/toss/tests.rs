@@ -104,7 +104,7 @@ fn client(base_url: &str, secret_key: &str, timeout: Duration) -> TossClient {
 }
 
 fn card(number: &str) -> Card {
-    Card::new(number.into(), "30".into(), "12".into(), Some("12".into()), "900101".into()).unwrap()
+    Card::new(number.into(), "30".into(), "12".into(), Some("12".into()), Some("900101".into())).unwrap()
 }
 
 /// 11,000 won for `ORDER`, under the key `key-1`.

@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
         let target = shape.map(|shape| shape.target.as_str());
         let inner = self.selections(&field.selection_set.node, target, level + 1)?;
         let times = match shape.map(|shape| shape.many) {
-            Some(Many::Page) => self.page_size(field),
+            Some(Many::Page) => self.page_size(field)?,
             Some(Many::List) => ASSUMED_LIST_LENGTH,
             Some(Many::One) | None => 1,
         };
@@ -257,14 +257,18 @@ impl<'a> Walk<'a> {
         Ok(figures)
     }
 
-    /// The page that the field asks for, as far as it would be granted; nonsense is refused later, by name.
-    fn page_size(&self, field: &Field) -> u64 {
-        let asked = ["first", "last"]
-            .into_iter()
-            .filter_map(|name| self.number(field, name))
-            .map(|asked| u64::try_from(asked).unwrap_or(0).min(page::MAX_PAGE))
-            .max();
-        asked.unwrap_or(page::DEFAULT_PAGE)
+    /// The page that the field asks for, as far as it would be granted; nonsense is refused later, by name. What is
+    /// no Int is refused here, because the library's own refusal does not name the argument.
+    fn page_size(&self, field: &Field) -> Result<u64, ApiError> {
+        let mut largest = None;
+        for name in ["first", "last"] {
+            let Some(asked) = self.number(field, name) else { continue };
+            if i32::try_from(asked).is_err() {
+                return Err(page::out_of_range(name));
+            }
+            largest = largest.max(Some(u64::try_from(asked).unwrap_or(0).min(page::MAX_PAGE)));
+        }
+        Ok(largest.unwrap_or(page::DEFAULT_PAGE))
     }
 
     /// The argument's number, read through its variable and that one's default; beyond 64 bits it is large.

@@ -116,12 +116,18 @@ fn the_cost_is_the_page_times_what_is_in_it() {
         )
     };
     for heavy in
-        ["first: 100", "last: 100", "first: $n", "first: 9999999999", "first: 1, last: 100", "first: $other"]
+        ["first: 100", "last: 100", "first: $n", "first: 2147483647", "first: 1, last: 100", "first: $other"]
     {
         assert_eq!(code(&deep(heavy)), Some(Code::QueryTooComplex), "{heavy}");
     }
     for light in ["first: 1", "first: -1", "first: 0"] {
         assert_eq!(code(&deep(light)), None, "{light}");
+    }
+    for (none, named) in
+        [("first: 9999999999", "first"), ("last: -9999999999", "last"), ("first: 1.5", "first")]
+    {
+        let refused = run(&deep(none), serde_json::json!({}), false).map_err(|error| error.field().to_vec());
+        assert_eq!(refused, Err(vec![named.to_owned()]), "{none}");
     }
     let by_variable = deep("first: $n");
     assert!(run(&by_variable, serde_json::json!({ "n": 2 }), false).is_ok());

@@ -84,6 +84,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_real_schema_is_read_down_from_its_roots() {
+        let shape = Shape::from_sdl(&crate::graphql::sdl());
+        let many = |parent, field| shape.field(Some(parent), field).map(|field| field.many);
+        assert_eq!(many("Query", "payments"), Some(Many::Page));
+        assert_eq!(many("Query", "payment"), Some(Many::One));
+        assert_eq!(many("Mutation", "createKeyInPayment"), Some(Many::One));
+        assert_eq!(many("Subscription", "failures"), Some(Many::One));
+        assert_eq!(many("Payment", "outboxEvents"), Some(Many::List));
+        for (parent, fields) in &shape.types {
+            for (name, field) in fields {
+                let is_page = field.target.ends_with("Connection");
+                assert_eq!(field.many == Many::Page, is_page, "{parent}.{name}");
+            }
+        }
+    }
+
+    #[test]
     fn tells_pages_lists_and_single_values_apart() {
         let shape = Shape::from_sdl(
             "type Query { a: A! as(first: Int): AConnection! }

@@ -28,6 +28,17 @@ pub fn token(roles: &[Role], subject: &str) -> String {
     issue(&signing, subject, None, roles, Duration::from_secs(3600)).unwrap()
 }
 
+/// The code of an answer's first error, or `OK`.
+pub fn code(answer: &Value) -> &str {
+    answer["errors"][0]["extensions"]["code"].as_str().unwrap_or("OK")
+}
+
+/// The path of the argument that an answer's first error blames, such as `filter.status`.
+pub fn blamed(answer: &Value) -> String {
+    let path = answer["errors"][0]["extensions"]["field"].as_array().cloned().unwrap_or_default();
+    path.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(".")
+}
+
 /// A caller of the API.
 #[derive(Clone)]
 pub struct Actor {
@@ -138,6 +149,13 @@ impl Socket {
                 Some(Err(_)) | None => return None,
             }
         }
+    }
+
+    /// The errors of the next message, which must be an `error`.
+    pub async fn errors(&mut self) -> Value {
+        let mut message = self.next().await.expect("the socket was closed");
+        assert_eq!(message["type"], "error", "{message:#}");
+        json!({ "errors": message["payload"].take() })
     }
 
     /// The data of the next `next` message.

@@ -89,7 +89,11 @@ impl TestAppBuilder {
     }
 
     pub async fn start(self) -> TestApp {
-        let db = std::sync::Arc::new(TestDb::new().await);
+        self.start_on(std::sync::Arc::new(TestDb::new().await)).await
+    }
+
+    /// On a database that the test has prepared.
+    pub async fn start_on(self, db: std::sync::Arc<TestDb>) -> TestApp {
         let prefix = format!("t{}.", Uuid::new_v4().simple());
         TestApp::run(self, db, prefix, true).await
     }
@@ -108,6 +112,8 @@ impl TestApp {
             "outbox-backoff-base=200ms",
             "amqp-queue-type=classic",
             "consumer-retry-delay=50ms",
+            // Tests look again and again; the limit has tests of its own.
+            "rate-limit-operator=100000",
         ];
         TestAppBuilder {
             settings: settings.iter().map(|setting| format!("--{setting}")).collect(),

@@ -11,6 +11,7 @@ pub mod toss;
 pub mod wait;
 
 pub use app::TestApp;
+pub use proxy::Proxy;
 pub use toss::Toss;
 pub use wait::eventually;
 

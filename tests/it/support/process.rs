@@ -21,9 +21,14 @@ fn free_port() -> u16 {
 impl Process {
     /// Starts a server on the database and the broker names of `beside`, and waits until it is ready.
     pub async fn start(beside: &TestApp, settings: &[(&str, &str)]) -> Self {
+        Self::start_with_log(beside, settings, Stdio::inherit()).await
+    }
+
+    /// The same, with its log somewhere else.
+    pub async fn start_with_log(beside: &TestApp, settings: &[(&str, &str)], log: Stdio) -> Self {
         let base = format!("127.0.0.1:{}", free_port());
         let mut command = Command::new(env!("CARGO_BIN_EXE_paydesk"));
-        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null());
+        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let fixed = [
             ("listen", base.as_str()),
             ("database-url", beside.db.url.as_str()),

@@ -1,12 +1,6 @@
 //! A TCP proxy that a test puts before a service to break its connections without breaking the service.
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::net::SocketAddr;
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -28,7 +22,6 @@ enum Mode {
 pub struct Proxy {
     pub addr: SocketAddr,
     mode: watch::Sender<Mode>,
-    connections: Arc<AtomicU64>,
 }
 
 impl Proxy {
@@ -37,16 +30,23 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let mode = watch::Sender::new(Mode::Pass);
-        let connections = Arc::new(AtomicU64::new(0));
-        let (modes, counter) = (mode.clone(), Arc::clone(&connections));
+        let modes = mode.clone();
         tokio::spawn(async move {
             while let Ok((client, _peer)) = listener.accept().await {
-                counter.fetch_add(1, Ordering::Relaxed);
                 let (upstream, modes) = (upstream.clone(), modes.subscribe());
                 tokio::spawn(async move { serve(client, upstream, modes).await });
             }
         });
-        Self { addr, mode, connections }
+        Self { addr, mode }
+    }
+
+    /// Starts a proxy before a service's URL (`scheme://user:password@host:port/path`); and the URL through it.
+    pub async fn before(url: &str) -> (Self, String) {
+        let (credentials, host_and_path) = url.rsplit_once('@').unwrap();
+        let (host, path) = host_and_path.split_once('/').unwrap();
+        let proxy = Self::start(host.to_owned()).await;
+        let through = format!("{credentials}@{}/{path}", proxy.addr);
+        (proxy, through)
     }
 
     pub fn pass(&self) {
@@ -59,11 +59,6 @@ impl Proxy {
 
     pub fn refuse(&self) {
         self.mode.send_replace(Mode::Refuse);
-    }
-
-    /// Connections that were ever accepted.
-    pub fn accepted(&self) -> u64 {
-        self.connections.load(Ordering::Relaxed)
     }
 }
 

@@ -23,7 +23,6 @@ pub struct Received {
     pub event_type: String,
     pub correlation_id: String,
     pub routing_key: String,
-    pub traceparent: Option<String>,
     pub delivery_mode: u8,
     pub content_type: String,
     pub body: serde_json::Value,
@@ -163,13 +162,6 @@ impl Rabbit {
             .await
             .unwrap();
     }
-
-    pub async fn unbind(&self, inbox: &Inbox, exchange: &str, key: &str) {
-        self.channel
-            .queue_unbind(inbox.queue.as_str().into(), exchange.into(), key.into(), FieldTable::default())
-            .await
-            .unwrap();
-    }
 }
 
 impl Received {
@@ -178,16 +170,11 @@ impl Received {
             value.as_ref().map(ToString::to_string).unwrap_or_default()
         };
         let properties = &delivery.properties;
-        let traceparent = properties.headers().as_ref().and_then(|headers| {
-            let header = headers.inner().get("traceparent")?;
-            header.as_long_string().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-        });
         Self {
             message_id: text(properties.message_id()),
             event_type: text(properties.kind()),
             correlation_id: text(properties.correlation_id()),
             routing_key: delivery.routing_key.to_string(),
-            traceparent,
             delivery_mode: properties.delivery_mode().unwrap_or_default(),
             content_type: text(properties.content_type()),
             body: serde_json::from_slice(&delivery.data).unwrap(),

@@ -1,0 +1,131 @@
+//! Payments over GraphQL with a provider that answers at once, beside bare inserts of a payment and its event.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures_util::future::join_all;
+use paydesk::{
+    auth::{Role, issue},
+    config::SigningConfig,
+    httpclient::HttpClient,
+    simulator::Simulator,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    ROUNDS,
+    report::Figure,
+    setup::{AUDIENCE, Bench, ISSUER, SECRET, connect},
+};
+
+const CONCURRENCY: usize = 32;
+const PAYMENTS: u32 = 3_000;
+const CREATE: &str = "mutation ($input: CreateKeyInPaymentInput!) { createKeyInPayment(input: $input) { payment { status } userErrors { code } } }";
+
+pub async fn measure() -> Figure {
+    let (mut product, mut limit) = (Vec::new(), Vec::new());
+    for _round in 0..ROUNDS {
+        product.push(f64::from(PAYMENTS) / paid().await);
+        limit.push(f64::from(PAYMENTS) / inserted().await);
+    }
+    let name = format!("payments over GraphQL at concurrency {CONCURRENCY}");
+    Figure { name, unit: "per s", product, limit, target: "≥ 0.45" }
+}
+
+/// Does `one` for each number below `PAYMENTS`, `CONCURRENCY` at a time; the seconds it took.
+async fn in_parallel<W, F>(workers: Vec<W>, one: impl Fn(Arc<W>, u32) -> F) -> f64
+where
+    F: Future<Output = ()>,
+{
+    let (next, started) = (AtomicU32::new(0), Instant::now());
+    let work = |worker: W| {
+        let (worker, next, one) = (Arc::new(worker), &next, &one);
+        async move {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= PAYMENTS {
+                    return;
+                }
+                one(Arc::clone(&worker), number).await;
+            }
+        }
+    };
+    join_all(workers.into_iter().map(work)).await;
+    started.elapsed().as_secs_f64()
+}
+
+fn input(number: u32) -> Value {
+    json!({ "input": {
+        "idempotencyKey": format!("bench-{number}"), "userId": "1", "meetingId": (number + 1).to_string(), "orderName": "A meeting", "amount": 1000,
+        "card": { "number": "4330000000000001", "expirationYear": "30", "expirationMonth": "12", "password": "12", "identityNumber": "900101" },
+    } })
+}
+
+/// Answered mutations: the events are published meanwhile.
+async fn paid() -> f64 {
+    let bench = Bench::new().await;
+    let simulator = Simulator::start("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let settings = [
+        format!("toss-url={}/toss", simulator.base_url()),
+        "toss-secret-key=test_sk_sim0000000000000000".to_owned(),
+        "rate-limit-service=1000000".to_owned(),
+    ];
+    let app = bench.app(&settings).await;
+    let server = app.listen().await.unwrap();
+    let signing = SigningConfig {
+        jwt_hs256_secret: SECRET.into(),
+        jwt_issuer: ISSUER.to_owned(),
+        jwt_audience: AUDIENCE.to_owned(),
+        jwt_roles_claim: "roles".to_owned(),
+    };
+    let token = issue(&signing, "bench", None, &[Role::Service], Duration::from_secs(3600)).unwrap();
+    let (url, authorization) = (format!("http://{}/graphql", server.addr), format!("Bearer {token}"));
+    let client = HttpClient::new(Duration::from_secs(30), None).unwrap();
+    let seconds = in_parallel(vec![client; CONCURRENCY], |client, number| {
+        let (url, authorization) = (&url, &authorization);
+        async move {
+            let body = json!({ "query": CREATE, "variables": input(number) }).to_string().into_bytes();
+            let headers = [("authorization", authorization.as_str())];
+            let answer = client.post_json(url, &headers, body).await.unwrap();
+            let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+            assert_eq!(answer["data"]["createKeyInPayment"]["payment"]["status"], "COMPLETED", "{answer}");
+        }
+    })
+    .await;
+    bench.all_published().await;
+    assert!(server.stop().await && app.shut_down().await);
+    simulator.stop().await;
+    bench.remove().await;
+    seconds
+}
+
+async fn inserted() -> f64 {
+    let bench = Bench::new().await;
+    let mut sessions = Vec::new();
+    for _ in 0..CONCURRENCY {
+        let client = connect(&bench.database_url).await;
+        let payment = "INSERT INTO payment (order_id, user_id, meeting_id, order_name, amount, status, payment_key, idempotency_key, completed_at)
+                       VALUES ($1, 1, $2, 'A meeting', 1000, 'COMPLETED', $1, $1, now())";
+        let payment = client.prepare(payment).await.unwrap();
+        let event = "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+                     VALUES ('PAYMENT_COMPLETED', 'PAYMENT', $1, 'payment.events', 'payment.completed', $2::text::json)";
+        let event = client.prepare(event).await.unwrap();
+        sessions.push((client, payment, event));
+    }
+    let seconds = in_parallel(sessions, |session, number| async move {
+        let (client, payment, event) = &*session;
+        let order = format!("bench-{number}");
+        client.batch_execute("BEGIN").await.unwrap();
+        client.execute(payment, &[&order, &i64::from(number + 1)]).await.unwrap();
+        client.execute(event, &[&order, &input(number).to_string()]).await.unwrap();
+        client.batch_execute("COMMIT").await.unwrap();
+    })
+    .await;
+    bench.remove().await;
+    seconds
+}

@@ -5,6 +5,7 @@ mod server;
 use std::{path::Path, sync::Arc};
 
 use futures_util::FutureExt;
+use secrecy::ExposeSecret;
 use thiserror::Error;
 
 use crate::{
@@ -18,9 +19,14 @@ use crate::{
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
     gateways::TossClient,
     httpclient::{HttpClient, HttpError},
+    inbox::{Handler, Inbox},
     operations::Retention,
     outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
-    payments::{PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows},
+    payments::{
+        PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows,
+        consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister},
+    },
+    types::{Card, CardError},
     workers::{OnCrash, Tasks},
 };
 
@@ -45,6 +51,8 @@ pub struct App {
     pub outbox: Outbox,
     /// Payments.
     pub payments: Payments,
+    /// The consumers of messages.
+    pub inbox: Inbox,
     /// The live failure feed.
     pub feed: FailureFeed,
     /// Hints from every process.
@@ -99,6 +107,12 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
+        let handlers: Vec<Arc<dyn Handler>> = vec![
+            Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
+            Arc::new(ParticipantCancel(payments.clone())),
+            Arc::new(MeetingDeleted(payments.clone())),
+        ];
+        let inbox = Inbox::new(db.clone(), &broker, tasks.clone(), &config.consumers, handlers);
         let hints = Hints::new(db.connector().clone());
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
@@ -114,6 +128,7 @@ impl App {
             publisher,
             outbox,
             payments,
+            inbox,
             hints,
         })
     }
@@ -157,6 +172,10 @@ impl App {
             self.tasks.spawn_worker(PendingScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RetryScheduler(Arc::clone(&self.publisher)));
             self.tasks.spawn_worker(RecoveryScheduler(Arc::clone(&self.publisher)));
+            for consumer in self.inbox.consumers() {
+                let consumer = Arc::clone(consumer);
+                self.spawn(consumer.subscription().worker, move |stop| Arc::clone(&consumer).run(stop));
+            }
             self.tasks.spawn_worker(PaymentReconciler(self.payments.clone()));
             self.tasks.spawn_worker(RefundReconciler(self.payments.clone()));
             self.tasks.spawn_worker(Retention(self.db.clone()));
@@ -189,6 +208,13 @@ fn authorities(config: &ServeConfig) -> Result<Option<String>, SettingError> {
         })
     };
     config.database.tls_ca_file.as_deref().map(read).transpose()
+}
+
+/// The card that registrations are paid with; its value is never part of the error.
+fn test_card(config: &ServeConfig) -> Result<Option<Card>, SettingError> {
+    let wrong = |error: CardError| SettingError::new("PAYDESK_TOSS_TEST_CARD", error.to_string());
+    let setting = config.toss.toss_test_card.as_ref();
+    setting.map(|card| Card::from_setting(card.expose_secret()).map_err(wrong)).transpose()
 }
 
 /// A worker that panicked is a failure on the feed.

@@ -4,6 +4,7 @@
 #![expect(clippy::doc_markdown, reason = "the fields' documentation is the text of --help")]
 
 mod broker;
+mod consumers;
 mod database;
 mod gateways;
 mod http;
@@ -14,7 +15,8 @@ mod serve;
 mod token;
 mod value;
 
-pub use broker::BrokerConfig;
+pub use broker::{BrokerConfig, QueueType};
+pub use consumers::ConsumerConfig;
 pub use database::DatabaseConfig;
 pub use gateways::TossConfig;
 pub use http::HttpConfig;

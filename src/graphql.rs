@@ -10,6 +10,7 @@ mod api_tests;
 mod error;
 mod failure;
 pub mod guard;
+mod inbound_dead_letter;
 mod input;
 mod limits;
 mod loaders;

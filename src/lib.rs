@@ -16,6 +16,7 @@ pub mod graphql;
 pub mod http;
 pub mod httpclient;
 pub mod idempotency;
+pub mod inbox;
 pub mod jwt;
 pub mod operations;
 pub mod outbox;

@@ -1,6 +1,7 @@
 //! Payments and refunds: taken and given back at the provider, with the outcome and its event in one transaction.
 //! What nobody knows is asked about until it is known.
 
+pub mod consumers;
 mod event;
 mod key_in;
 mod list;
@@ -9,6 +10,7 @@ mod outcome;
 mod reconcile;
 mod recording;
 mod refund;
+mod seat;
 mod store;
 mod void;
 mod wait;

@@ -6,7 +6,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::App;
 use crate::{
-    broker::BrokerState,
+    broker::{BrokerState, ConsumerState},
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
     http::{self, Connections, Http, Readiness, SocketPolicy},
@@ -80,6 +80,7 @@ impl App {
             db: self.db.clone(),
             payments: self.payments.clone(),
             outbox: self.outbox.clone(),
+            inbox: self.inbox.clone(),
             gate: self.publisher.gate().clone(),
             feed: self.feed.clone(),
             payment_watcher: Arc::clone(&self.payment_watcher),
@@ -120,12 +121,36 @@ impl App {
             conn.batch_execute("SELECT 1").await.ok()
         };
         let database = matches!(tokio::time::timeout(READINESS_TIMEOUT, database).await, Ok(Some(())));
-        let detail = match self.publisher.gate().broker() {
+        let mut detail = match self.publisher.gate().broker() {
             BrokerState::Down { error, .. } => vec![("broker".to_owned(), error)],
             BrokerState::Blocked { reason, .. } => vec![("broker".to_owned(), format!("blocked: {reason}"))],
             BrokerState::Connecting | BrokerState::Up { .. } => Vec::new(),
         };
-        Readiness { database, broker: self.publisher.gate().broker().is_up(), detail }
+        let (consuming, told) = self.consumers();
+        detail.extend(told);
+        Readiness { database, broker: self.publisher.gate().broker().is_up(), consuming, detail }
+    }
+
+    /// Whether every queue can be consumed as it is declared, and what is to be told of those that are not consumed.
+    fn consumers(&self) -> (bool, Vec<(String, String)>) {
+        if !self.config.workers {
+            return (true, Vec::new());
+        }
+        let (mut consuming, mut told) = (true, Vec::new());
+        for consumer in self.inbox.consumers() {
+            let reason = match (consumer.unavailable(), consumer.state()) {
+                (Some(reason), _) => reason,
+                (None, ConsumerState::Misdeclared(text)) => {
+                    consuming = false;
+                    text
+                }
+                (None, ConsumerState::Lost(error)) => format!("not consuming now: {error}"),
+                (None, ConsumerState::Connecting) => "not consuming yet".to_owned(),
+                (None, ConsumerState::Consuming) => continue,
+            };
+            told.push((consumer.subscription().worker.to_owned(), reason));
+        }
+        (consuming, told)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
 
 /// Seconds between heartbeats unless `AMQP_URL` says otherwise: a frozen broker is noticed after two of them.
 const HEARTBEAT: u16 = 10;
-const RECONNECT_BASE: Duration = Duration::from_millis(200);
+pub(super) const RECONNECT_BASE: Duration = Duration::from_millis(200);
 /// The library tells a lost connection by an event; this look is behind it in case one is missed.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -81,7 +81,7 @@ pub enum BrokerError {
 /// The supervised connection for publishing. [`Broker::run`] keeps it up; everybody else asks for channels.
 pub struct Broker {
     uri: AMQPUri,
-    config: BrokerConfig,
+    pub(super) config: BrokerConfig,
     /// PEM certificates to trust beside the system's, for `amqps://`.
     authorities: Option<String>,
     state: watch::Sender<BrokerState>,
@@ -121,7 +121,7 @@ impl Broker {
 
     /// A confirm channel alone on a connection of its own: what happens to it is its message's doing.
     pub async fn lone_channel(&self) -> Result<ConfirmChannel, BrokerError> {
-        let connection = self.connect().await?;
+        let connection = self.connect("paydesk-publisher").await?;
         let channel = self.in_time(ConfirmChannel::open(&connection)).await?;
         Ok(channel.owning(connection))
     }
@@ -131,7 +131,7 @@ impl Broker {
         let backoff = Backoff { base: RECONNECT_BASE, cap: self.config.amqp_reconnect_cap };
         let mut attempt = 0_i64;
         while !stop.is_cancelled() {
-            match self.connect().await {
+            match self.connect("paydesk-publisher").await {
                 Ok(connection) => {
                     attempt = 0;
                     self.watch(connection, &stop).await;
@@ -155,9 +155,9 @@ impl Broker {
         }
     }
 
-    pub(super) async fn connect(&self) -> Result<Connection, BrokerError> {
-        let properties =
-            ConnectionProperties::default().with_connection_name(LongString::from("paydesk-publisher"));
+    /// A new connection; the broker's own tools show it by `name`.
+    pub(super) async fn connect(&self, name: &'static str) -> Result<Connection, BrokerError> {
+        let properties = ConnectionProperties::default().with_connection_name(LongString::from(name));
         let runtime =
             lapin::runtime::default_runtime().map_err(|error| BrokerError::Refused(error.to_string()))?;
         let tls = OwnedTLSConfig { identity: None, cert_chain: self.authorities.clone() };
@@ -234,7 +234,7 @@ impl Broker {
 }
 
 /// Half to all of the wait, so that processes do not come back all at once.
-fn jittered(wait: Duration) -> Duration {
+pub(super) fn jittered(wait: Duration) -> Duration {
     let half = wait / 2;
     half + Duration::from_millis(fastrand::u64(0..=u64::try_from(half.as_millis()).unwrap_or(u64::MAX)))
 }

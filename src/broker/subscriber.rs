@@ -17,7 +17,7 @@ pub struct Subscriber {
 impl Broker {
     /// Declares the exchange and a queue bound with `keys`, and takes what arrives.
     pub async fn subscribe(&self, queue: &str, keys: &[&str]) -> Result<Subscriber, BrokerError> {
-        let connection = self.connect().await?;
+        let connection = self.connect("paydesk-demo").await?;
         self.declare_exchange(&connection).await?;
         let channel = self.in_time(connection.create_channel()).await?;
         let subscriber = Subscriber {

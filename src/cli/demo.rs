@@ -1,5 +1,7 @@
-//! `paydesk demo`: payments and refunds with some failures, through the public interfaces: GraphQL mutations from a service, and the
-//! meeting service's queue, which at times is not bound.
+//! `paydesk demo`: payments, refunds and messages with some failures, through the public interfaces: GraphQL mutations
+//! from a service, and the meeting service's messages and its queue, which at times is not bound.
+
+mod messages;
 
 use std::time::Duration;
 
@@ -94,6 +96,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     tokio::select! {
         () = pay => {}
         () = listen_at_times(&subscriber) => {}
+        () = messages::send_all(&broker, args.rate) => {}
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(())

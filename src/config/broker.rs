@@ -1,9 +1,18 @@
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 
 use super::value::{positive_duration, secret};
+
+/// What kind of queues are declared for the messages that are consumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QueueType {
+    /// Replicated: survives the loss of a broker node
+    Quorum,
+    /// On one node
+    Classic,
+}
 
 /// How to reach RabbitMQ.
 #[derive(Debug, Clone, Args)]
@@ -24,4 +33,8 @@ pub struct BrokerConfig {
     /// Longest wait between two attempts to reach the broker (jittered, doubling from 200 ms)
     #[arg(long, env = "PAYDESK_AMQP_RECONNECT_CAP", default_value = "5s", value_parser = positive_duration)]
     pub amqp_reconnect_cap: Duration,
+
+    /// Kind of the queues that are consumed; an existing queue of the other kind is not consumed
+    #[arg(long, env = "PAYDESK_AMQP_QUEUE_TYPE", default_value = "quorum", value_enum)]
+    pub amqp_queue_type: QueueType,
 }

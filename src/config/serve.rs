@@ -4,8 +4,8 @@ use clap::Args;
 use thiserror::Error;
 
 use super::{
-    BrokerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig, TokenConfig,
-    TossConfig,
+    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
+    TokenConfig, TossConfig,
 };
 
 /// A setting, or a pair of settings, that cannot be worked with.
@@ -43,6 +43,9 @@ pub struct ServeConfig {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub outbox: OutboxConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub consumers: ConsumerConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub toss: TossConfig,

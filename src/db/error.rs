@@ -1,6 +1,19 @@
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 use thiserror::Error;
 
+/// How PostgreSQL words the class 22, data exceptions, that a statement of ours can meet.
+const DATA_EXCEPTIONS: [&str; 9] = [
+    "value too long for type",
+    "out of range",
+    "invalid byte sequence for encoding",
+    "invalid input syntax for",
+    "unsupported Unicode escape sequence",
+    "numeric field overflow",
+    "division by zero",
+    "invalid text representation",
+    "null value not allowed",
+];
+
 /// Why the database did not do what it was asked.
 #[derive(Debug, Error)]
 pub enum DbError {
@@ -19,6 +32,28 @@ impl DbError {
             Self::Query(DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => true,
             // Diesel has no kind of its own for 40P01; its message is PostgreSQL's and not localised (lc_messages=C).
             Self::Query(DieselError::DatabaseError(_, info)) => info.message() == "deadlock detected",
+            _ => false,
+        }
+    }
+
+    /// The value itself is refused (classes 22 and 23): the same again will fare no better. Constraints that mean a business
+    /// refusal are looked for before, by name.
+    pub fn is_data_error(&self) -> bool {
+        match self {
+            Self::Query(DieselError::SerializationError(_)) => true,
+            Self::Query(DieselError::DatabaseError(kind, info)) => match kind {
+                DatabaseErrorKind::UniqueViolation
+                | DatabaseErrorKind::ForeignKeyViolation
+                | DatabaseErrorKind::NotNullViolation
+                | DatabaseErrorKind::CheckViolation
+                | DatabaseErrorKind::RestrictViolation
+                | DatabaseErrorKind::ExclusionViolation => true,
+                // Diesel keeps no SQLSTATE, so class 22 is known by PostgreSQL's own texts.
+                DatabaseErrorKind::Unknown => {
+                    DATA_EXCEPTIONS.iter().any(|text| info.message().contains(text))
+                }
+                _ => false,
+            },
             _ => false,
         }
     }

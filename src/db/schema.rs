@@ -70,6 +70,57 @@ diesel::table! {
 }
 
 diesel::table! {
+    inbound_dead_letter (id) {
+        id -> Int8,
+        queue -> Text,
+        body -> Bytea,
+        headers -> Json,
+        event_id -> Nullable<Text>,
+        error_class -> Text,
+        error_code -> Text,
+        error -> Text,
+        status -> Text,
+        replaying_until -> Nullable<Timestamptz>,
+        flow_id -> Nullable<Uuid>,
+        received_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    inbox (event_id, consumer) {
+        event_id -> Uuid,
+        consumer -> Text,
+        subject_type -> Nullable<Text>,
+        subject_id -> Nullable<Int8>,
+        payment_ids -> Nullable<Array<Nullable<Int8>>>,
+        tries -> Int4,
+        state -> Text,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    meeting_closed (meeting_id) {
+        meeting_id -> Int8,
+        closed_at -> Timestamptz,
+        event_id -> Uuid,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    participant_cancel (meeting_id, user_id) {
+        meeting_id -> Int8,
+        user_id -> Int8,
+        canceled_at -> Timestamptz,
+        event_id -> Uuid,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     payment (id) {
         id -> Int8,
         order_id -> Text,
@@ -179,6 +230,10 @@ diesel::allow_tables_to_appear_in_same_query!(
     failure_feed,
     failure_group,
     idempotency_key,
+    inbound_dead_letter,
+    inbox,
+    meeting_closed,
+    participant_cancel,
     payment,
     payment_outbox,
     provider_call,

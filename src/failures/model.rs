@@ -70,6 +70,8 @@ stored_enum! {
         Refund = "REFUND",
         /// An outbox event.
         OutboxEvent = "OUTBOX_EVENT",
+        /// A message that could not be consumed.
+        InboundDeadLetter = "INBOUND_DEAD_LETTER",
         /// A background task.
         Worker = "WORKER",
         /// The broker, as a process sees it.

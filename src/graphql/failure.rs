@@ -6,8 +6,9 @@ use futures_util::{Stream, StreamExt};
 use super::{
     error::ApiError,
     guard,
+    inbound_dead_letter::InboundDeadLetterObject,
     input::{self, TimeRange, filter_text, filter_texts, unknown_value},
-    loaders::{self, EventById, PaymentById, RefundById},
+    loaders::{self, DeadLetterById, EventById, PaymentById, RefundById},
     outbox_event::OutboxEventObject,
     page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
     payment::PaymentObject,
@@ -82,6 +83,8 @@ pub enum FailureSubject {
     OutboxEvent(OutboxEventObject),
     /// A payment.
     Payment(PaymentObject),
+    /// A message that could not be consumed.
+    InboundDeadLetter(InboundDeadLetterObject),
     /// A refund.
     Refund(RefundObject),
 }
@@ -151,6 +154,9 @@ impl FailureObject {
             Some(SubjectType::Payment) => loaders::load(ctx, PaymentById(id))
                 .await?
                 .map(|row| FailureSubject::Payment(PaymentObject(row))),
+            Some(SubjectType::InboundDeadLetter) => loaders::load(ctx, DeadLetterById(id))
+                .await?
+                .map(|row| FailureSubject::InboundDeadLetter(InboundDeadLetterObject(row))),
             Some(SubjectType::Refund) => {
                 loaders::load(ctx, RefundById(id)).await?.map(|row| FailureSubject::Refund(RefundObject(row)))
             }

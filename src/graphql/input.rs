@@ -86,6 +86,8 @@ pub enum UserErrorCode {
     AlreadyPaid,
     /// A payment of the user for this meeting is under way, or its outcome is unknown.
     PaymentInProgress,
+    /// The meeting was deleted.
+    MeetingClosed,
     /// The payment is there, FAILED.
     PaymentDeclined,
     /// The gateway is not configured.

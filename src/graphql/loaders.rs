@@ -17,6 +17,7 @@ use crate::{
     db::{Database, DbError, StoredJson},
     failures::{self, Failure, SubjectType},
     gateways::{self, RecordedCall},
+    inbox::{self, InboundDeadLetter},
     outbox::{self, OutboxEvent},
     payments::{self, Payment, Refund},
     workers::spawn_tracked,
@@ -59,6 +60,10 @@ pub(super) struct EventById(pub i64);
 /// The body of an outbox event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PayloadOf(pub i64);
+
+/// An inbound dead letter by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct DeadLetterById(pub i64);
 
 /// Puts the loaders of one operation into its data.
 pub(super) fn insert(data: &mut Data, services: &Services) {
@@ -213,5 +218,20 @@ impl Loader<PayloadOf> for Reads {
         let mut conn = self.0.read().await.map_err(shared)?;
         let rows = outbox::payloads(&mut conn, &ids).await.map_err(shared)?;
         Ok(rows.into_iter().map(|(id, payload)| (PayloadOf(id), payload)).collect())
+    }
+}
+
+impl Loader<DeadLetterById> for Reads {
+    type Value = InboundDeadLetter;
+    type Error = Cause;
+
+    async fn load(
+        &self,
+        keys: &[DeadLetterById],
+    ) -> Result<HashMap<DeadLetterById, InboundDeadLetter>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = inbox::by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (DeadLetterById(row.id), row)).collect())
     }
 }

@@ -477,6 +477,7 @@ fn refusal(error: KeyInError) -> Result<UserError, ApiError> {
         KeyInError::InvalidInput { field, message } => return Ok(UserError::invalid(&[field], message)),
         KeyInError::AlreadyPaid => UserErrorCode::AlreadyPaid,
         KeyInError::PaymentInProgress => UserErrorCode::PaymentInProgress,
+        KeyInError::MeetingClosed => UserErrorCode::MeetingClosed,
         KeyInError::KeyReused => UserErrorCode::IdempotencyKeyReused,
         KeyInError::RequestInProgress => UserErrorCode::IdempotentRequestInProgress,
         KeyInError::GatewayUnavailable => UserErrorCode::GatewayUnavailable,

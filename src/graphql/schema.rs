@@ -8,6 +8,7 @@ use super::{
     api::{Api, ApiOptions},
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
+    inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
@@ -17,6 +18,7 @@ use super::{
 use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
+    inbox::Inbox,
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
     workers::Tasks,
@@ -31,6 +33,8 @@ pub struct Services {
     pub payments: Payments,
     /// The way into the outbox.
     pub outbox: Outbox,
+    /// The consumers' dead letters.
+    pub inbox: Inbox,
     /// The gate before the broker, which tells what events wait for.
     pub gate: Gate,
     /// The live failure feed.
@@ -49,11 +53,11 @@ pub struct Services {
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, FailureQuery);
+pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
 
 /// Every change.
 #[derive(MergedObject, Default)]
-pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation);
+pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation, InboundDeadLetterMutation);
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]

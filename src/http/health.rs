@@ -12,6 +12,8 @@ pub struct Readiness {
     pub database: bool,
     /// Without it payments still work and events wait: told, but ready.
     pub broker: bool,
+    /// False while a queue of ours is declared otherwise, which only a person can put right: not ready.
+    pub consuming: bool,
     /// Anything else worth telling, by name: a queue that is not consumed, and why.
     pub detail: Vec<(String, String)>,
 }
@@ -30,7 +32,8 @@ pub(super) async fn alive() -> Response {
 
 pub(super) async fn ready(State(http): State<Http>) -> Response {
     let ready = (http.readiness)().await;
-    let status = if ready.database { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status =
+        if ready.database && ready.consuming { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let body = ReadinessJson {
         database: word(ready.database),
         broker: word(ready.broker),

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// How long rows are kept that nothing else cleans up (domain.md §5), each with the statement that deletes a batch.
-const RULES: [(&str, i32); 3] = [
+const RULES: [(&str, i32); 6] = [
     (
         "DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
              SELECT ctid FROM idempotency_key WHERE created_at < now() - $1 * interval '1 day'
@@ -34,6 +34,25 @@ const RULES: [(&str, i32); 3] = [
              SELECT ctid FROM failure WHERE occurred_at < now() - $1 * interval '1 day' AND position IS NOT NULL
              ORDER BY occurred_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
         180,
+    ),
+    (
+        "DELETE FROM inbox WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM inbox WHERE created_at < now() - $1 * interval '1 day'
+             ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        90,
+    ),
+    (
+        "DELETE FROM participant_cancel WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM participant_cancel WHERE created_at < now() - $1 * interval '1 day'
+             ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        90,
+    ),
+    (
+        "DELETE FROM inbound_dead_letter WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM inbound_dead_letter
+             WHERE status <> 'OPEN' AND updated_at < now() - $1 * interval '1 day'
+             ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        90,
     ),
 ];
 

@@ -1,7 +1,8 @@
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::{Payment, Refund};
-use crate::{outbox::NewOutboxEvent, types::Instant};
+use crate::{gateways::Refusal, outbox::NewOutboxEvent, types::Instant};
 
 /// The aggregate of the events (domain.md, "Events published").
 pub(super) const AGGREGATE: &str = "PAYMENT";
@@ -77,6 +78,44 @@ pub(super) fn failed(
         failure_message: payment.failure_message.clone().unwrap_or_default(),
     };
     event(payment, "PAYMENT_FAILED", "payment.failed", exchange, traceparent, data)
+}
+
+/// A registration that was refused before there was a payment.
+pub(super) struct RefusedRegistration {
+    pub(super) user_id: i64,
+    pub(super) meeting_id: i64,
+    pub(super) amount: i64,
+    pub(super) flow_id: Uuid,
+    pub(super) occurred_at: Instant,
+    pub(super) refusal: Refusal,
+}
+
+/// `PAYMENT_FAILED` without a payment: it is about the seat.
+pub(super) fn refused(
+    registration: RefusedRegistration,
+    exchange: String,
+    traceparent: Option<String>,
+) -> NewOutboxEvent<PaymentFailed> {
+    let RefusedRegistration { user_id, meeting_id, amount, flow_id, occurred_at, refusal } = registration;
+    NewOutboxEvent {
+        event_type: "PAYMENT_FAILED",
+        aggregate_type: "MEETING",
+        aggregate_id: format!("{meeting_id}:{user_id}"),
+        exchange,
+        routing_key: "payment.failed",
+        flow_id,
+        occurred_at,
+        traceparent,
+        data: PaymentFailed {
+            payment_id: None,
+            order_id: None,
+            user_id,
+            meeting_id,
+            amount,
+            failure_code: refusal.code,
+            failure_message: refusal.message,
+        },
+    }
 }
 
 pub(super) fn refunded(

@@ -8,6 +8,7 @@ use super::{
     Payment, PaymentStatus, find,
     outcome::{Follow, SUBJECT, Settled, foreign_payment_key, misconfigured, payment_key_is_taken, unknown},
     recording::Recording,
+    seat,
     store::{self, NewPayment},
 };
 use crate::{
@@ -83,6 +84,9 @@ pub enum KeyInError {
     /// A payment of the user for this meeting is under way, or its outcome is unknown.
     #[error("a payment of this user for this meeting is in progress")]
     PaymentInProgress,
+    /// The meeting was deleted.
+    #[error("the meeting was deleted; nobody pays for it any more")]
+    MeetingClosed,
     /// The key was used with another input.
     #[error("this idempotencyKey was used with another input")]
     KeyReused,
@@ -170,23 +174,33 @@ impl Payments {
             Start::Answer(answer) => return Ok(answer),
             Start::Ask(undecided) => undecided,
         };
+        let asked = self.ask(toss, payment.clone(), input.amount, &input.card).await;
+        let payment = asked.unwrap_or_else(|error| {
+            // Nobody could write down what became of it, which is what PENDING means: the reconciler asks.
+            tracing::error!(%error, payment = payment.id, "a payment's outcome is not written down");
+            payment
+        });
+        Ok(PaymentAnswer { payment, replayed })
+    }
+
+    /// Steps 2 and 3 of a PENDING payment, which may be repeated: the same order id and key charge once.
+    pub(super) async fn ask(
+        &self,
+        toss: &TossClient,
+        payment: Payment,
+        amount: Won,
+        card: &Card,
+    ) -> Result<Payment, DbError> {
         let request = KeyIn {
             order_id: &payment.order_id,
             order_name: &payment.order_name,
-            amount: input.amount,
-            card: &input.card,
+            amount,
+            card,
             idempotency_key: &payment.idempotency_key,
         };
         let (outcome, call) = toss.key_in(request).await;
-        drop(input);
-        match self.record_outcome(&payment, &outcome, &call).await {
-            Ok(settled) => Ok(PaymentAnswer { payment: self.follow_up(settled).await, replayed }),
-            Err(error) => {
-                // Nobody could write down what became of it, which is what PENDING means: the reconciler asks.
-                tracing::error!(%error, payment = payment.id, "a payment's outcome is not written down");
-                Ok(PaymentAnswer { payment, replayed })
-            }
-        }
+        let settled = self.record_outcome(&payment, &outcome, &call).await?;
+        Ok(self.follow_up(settled).await)
     }
 
     /// Transaction 1: the key and the PENDING payment.
@@ -198,6 +212,10 @@ impl Payments {
             idempotency::take(tx.conn(), &caller_key, input.hash(), subject, "payment_id_seq", lease).await?;
         match state {
             KeyState::Fresh { subject_id } => {
+                seat::enter_meeting(tx.conn(), input.meeting_id).await?;
+                if seat::is_closed(tx.conn(), input.meeting_id).await? {
+                    return refuse(tx, KeyInError::MeetingClosed).await;
+                }
                 match store::insert(tx.conn(), new_payment(subject_id, input)).await? {
                     Some(payment) => {
                         tx.commit().await?;
@@ -284,7 +302,7 @@ async fn as_it_is(
 fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
     NewPayment {
         id,
-        order_id: format!("pay_{}", Uuid::now_v7().simple()),
+        order_id: store::fresh_order_id(),
         user_id: input.user_id,
         meeting_id: input.meeting_id,
         order_name: input.order_name.clone(),

@@ -31,6 +31,23 @@ pub(super) struct NewPayment {
     pub(super) flow_id: Uuid,
 }
 
+#[derive(QueryableByName)]
+struct NextId {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// An id for a payment that no idempotency key has reserved.
+pub(super) async fn next_id(conn: &mut AsyncPgConnection) -> QueryResult<i64> {
+    let next: NextId = Statement::new("SELECT nextval('payment_id_seq') AS id").get_result(conn).await?;
+    Ok(next.id)
+}
+
+/// An order id that the provider has never seen.
+pub(super) fn fresh_order_id() -> String {
+    format!("pay_{}", Uuid::now_v7().simple())
+}
+
 /// Inserts a PENDING payment; `None` if the user has an active one for this meeting. By `ON CONFLICT`, so that
 /// the transaction goes on.
 pub(super) async fn insert(conn: &mut AsyncPgConnection, new: NewPayment) -> QueryResult<Option<Payment>> {

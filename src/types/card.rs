@@ -60,6 +60,17 @@ impl Card {
         Ok(card)
     }
 
+    /// Reads a card from a setting: `number:YY:MM:password:identity`, where the last two may be empty.
+    pub fn from_setting(text: &str) -> Result<Self, CardError> {
+        let parts: Vec<&str> = text.trim().split(':').collect();
+        let [number, year, month, password, identity] = parts.as_slice() else {
+            return Err(CardError { field: "card", message: "it must be number:YY:MM:password:identity" });
+        };
+        let owned = |part: &&str| (*part).to_owned();
+        let optional = |part: &&str| Some(owned(part)).filter(|part| !part.is_empty());
+        Self::new(owned(number), owned(year), owned(month), optional(password), optional(identity))
+    }
+
     fn check(&self) -> Result<(), CardError> {
         let fields = self.expose();
         let rules: [(bool, &'static str, &'static str); 5] = [
@@ -132,6 +143,16 @@ mod tests {
         let card = card("9410001234567890", "30", "12", "900101").unwrap();
         assert_eq!(format!("{card:?}"), "Card(redacted)");
         assert_eq!(card.last_four(), "7890");
+    }
+
+    #[test]
+    fn a_setting_holds_the_fields_in_order() {
+        let card = Card::from_setting("4330000000000001:30:12:00:900101").unwrap();
+        let fields = card.expose();
+        assert_eq!((fields.expiration_year, fields.expiration_month), ("30", "12"));
+        assert_eq!((fields.password, fields.identity_number), (Some("00"), Some("900101")));
+        assert!(Card::from_setting("4330000000000001:30:12::900101").unwrap().expose().password.is_none());
+        assert_eq!(Card::from_setting("4330000000000001:30:12").unwrap_err().field, "card");
     }
 
     #[test]

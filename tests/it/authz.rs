@@ -49,6 +49,7 @@ fn cases() -> Vec<Case> {
         case("Query.outboxEvent", "{ outboxEvent(id: 1) { id } }", none(), READERS),
         case("Query.outboxEvents", "{ outboxEvents { nodes { id } } }", none(), READERS),
         case("Query.failures", "{ failures { nodes { id } } }", none(), READERS),
+        case("Query.inboundDeadLetters", "{ inboundDeadLetters { nodes { id } } }", none(), READERS),
         // All are refused as business, after the guard.
         case("Mutation.createKeyInPayment", CREATE, input("", 1, 1, DECLINED), &[Admin, Service]),
         case("Mutation.refundPayment", REFUND, refund("", "999"), &[Admin, Service]),
@@ -67,6 +68,18 @@ fn cases() -> Vec<Case> {
         case(
             "Mutation.requeueOutboxEvent",
             "mutation { requeueOutboxEvent(input: { id: 999, reason: \"why\" }) { userErrors { code } } }",
+            none(),
+            &[Admin],
+        ),
+        case(
+            "Mutation.replayInboundDeadLetter",
+            "mutation { replayInboundDeadLetter(input: { id: 999, reason: \"why\" }) { userErrors { code } } }",
+            none(),
+            &[Admin],
+        ),
+        case(
+            "Mutation.discardInboundDeadLetter",
+            "mutation { discardInboundDeadLetter(input: { id: 999, reason: \"why\" }) { userErrors { code } } }",
             none(),
             &[Admin],
         ),

@@ -12,7 +12,7 @@ use std::{
 /// Where the architecture leaves two rooms unordered, the code's sound use decides: `telemetry` stands above `config`,
 /// whose filter and format it reads, and below everything that records into it; `workers` stands above `telemetry`,
 /// because it counts its runs, and below `db`, so that it can never come to know a table.
-const ORDER: [&[&str]; 21] = [
+const ORDER: [&[&str]; 22] = [
     &["main"],
     &["cli"],
     &["app"],
@@ -21,6 +21,7 @@ const ORDER: [&[&str]; 21] = [
     &["operations"],
     &["payments"],
     &["outbox"],
+    &["inbox"],
     &["failures"],
     &["audit", "idempotency"],
     &["gateways"],

@@ -7,7 +7,11 @@
 
 mod authz;
 mod broker_outage;
+mod consumers;
+mod consumers_refunds;
+mod consumers_trouble;
 mod crashes;
+mod dead_letters;
 mod exposure;
 mod feed;
 mod idempotency;

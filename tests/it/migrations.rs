@@ -116,8 +116,12 @@ async fn tables_in_the_database(db: &TestDb) -> Tables {
     for row in db.client.query(columns, &[]).await.unwrap() {
         let (table, column, udt, nullable): (String, String, String, bool) =
             (row.get(0), row.get(1), row.get(2), row.get(3));
-        let (first, others) = udt.split_at(1);
-        let of_diesel = first.to_uppercase() + others;
+        let capital = |name: &str| name[..1].to_uppercase() + &name[1..];
+        let of_diesel = match udt.strip_prefix('_') {
+            // PostgreSQL keeps no elements of an array from being null.
+            Some(element) => format!("Array<Nullable<{}>>", capital(element)),
+            None => capital(&udt),
+        };
         let of_diesel = if nullable { format!("Nullable<{of_diesel}>") } else { of_diesel };
         tables.entry(table).or_default().push(format!("{column} -> {of_diesel}"));
     }

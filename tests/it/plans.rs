@@ -269,7 +269,7 @@ impl Watched<'_> {
         assert_eq!(answer["requeueOutboxEvent"]["userErrors"], json!([]));
         for statement in [
             "WITH due AS",
-            "WITH suspects AS",
+            "WITH pending AS",
             "SET status = 'PUBLISHED'",
             "SET status = mark.status",
             "interval '1 millisecond'\n         ORDER BY coalesce",

@@ -97,6 +97,7 @@ fn client(base_url: &str, secret_key: &str, timeout: Duration) -> TossClient {
     let config = TossConfig {
         toss_url: Some(base_url.to_owned()),
         toss_secret_key: Some(SecretString::from(secret_key.to_owned())),
+        toss_test_card: None,
         provider_timeout: timeout,
     };
     TossClient::new(&config, HttpClient::new(timeout, None).unwrap()).unwrap()

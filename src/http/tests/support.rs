@@ -49,7 +49,7 @@ pub async fn start_with(sockets: SocketPolicy, rate: u32) -> TestServer {
         authenticate: Arc::new(move |token| authenticate(token, waiting.clone()).boxed()),
         readiness: Arc::new(|| {
             let detail = vec![("queue".to_owned(), "not consumed".to_owned())];
-            async { Readiness { database: false, broker: true, detail } }.boxed()
+            async { Readiness { database: false, broker: true, consuming: true, detail } }.boxed()
         }),
         metrics: Some(Arc::new(|| "paydesk_up 1\n".to_owned())),
         sockets,

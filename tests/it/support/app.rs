@@ -2,7 +2,9 @@ use clap::Parser;
 use paydesk::{
     app::{App, Server},
     auth::Role,
+    broker::ConsumerState,
     config::ServeConfig,
+    inbox::Consumer,
 };
 use uuid::Uuid;
 
@@ -15,6 +17,10 @@ use super::{
     rabbit::{Inbox, Rabbit},
     service_url,
 };
+
+/// The queues that are consumed.
+pub const QUEUES: [&str; 3] =
+    ["payment.participant.register", "payment.participant.cancel", "payment.meeting.deleted"];
 
 /// Signs the tests' tokens.
 pub const SECRET: &str = "a secret of the tests, longer than 32 bytes";
@@ -30,6 +36,8 @@ pub struct TestAppBuilder {
     settings: Vec<String>,
     amqp_url: String,
     wait_for_broker: bool,
+    /// The database server's `host:port`, and what stands before it.
+    database_through: Option<(String, String)>,
 }
 
 /// A running App with a database and broker names of its own.
@@ -57,9 +65,20 @@ impl TestAppBuilder {
         self.set("toss-url", toss.url()).set("toss-secret-key", "test_sk_sim0000000000000000")
     }
 
+    /// Pays for registrations with this card.
+    pub fn test_card(self, number: &str) -> Self {
+        self.set("toss-test-card", format!("{number}:30:12:12:900101"))
+    }
+
     /// Another way to the broker, such as through a proxy.
     pub fn amqp_url(mut self, url: String) -> Self {
         self.amqp_url = url;
+        self
+    }
+
+    /// Another way to the database, such as through a proxy.
+    pub fn database_through(mut self, host: String, proxy: String) -> Self {
+        self.database_through = Some((host, proxy));
         self
     }
 
@@ -91,6 +110,8 @@ impl TestApp {
             "outbox-pending-interval=300ms",
             "outbox-retry-interval=200ms",
             "outbox-backoff-base=200ms",
+            "amqp-queue-type=classic",
+            "consumer-retry-delay=50ms",
             // Tests look again and again; the limit has tests of its own.
             "rate-limit-operator=100000",
         ];
@@ -98,6 +119,7 @@ impl TestApp {
             settings: settings.iter().map(|setting| format!("--{setting}")).collect(),
             amqp_url: service_url("AMQP_URL"),
             wait_for_broker: true,
+            database_through: None,
         }
     }
 
@@ -106,9 +128,13 @@ impl TestApp {
     }
 
     async fn run(builder: TestAppBuilder, db: std::sync::Arc<TestDb>, prefix: String, owner: bool) -> Self {
+        let database_url = match &builder.database_through {
+            None => db.url.clone(),
+            Some((host, proxy)) => db.url.replacen(host.as_str(), proxy, 1),
+        };
         let fixed = [
             "test".to_owned(),
-            format!("--database-url={}", db.url),
+            format!("--database-url={database_url}"),
             format!("--amqp-url={}", builder.amqp_url),
             format!("--amqp-prefix={prefix}"),
             "--amqp-reconnect-cap=300ms".to_owned(),
@@ -137,6 +163,30 @@ impl TestApp {
     pub async fn broker_is_up(&self) {
         let states = self.app.broker.state();
         eventually("the broker is up", async || states.borrow().is_up().then_some(())).await;
+    }
+
+    /// Waits until every queue that can be consumed is.
+    pub async fn consuming(&self) {
+        eventually("every queue is consumed", async || {
+            let wanted = |consumer: &&std::sync::Arc<Consumer>| consumer.unavailable().is_none();
+            let mut consumers = self.app.inbox.consumers().iter().filter(wanted);
+            consumers.all(|consumer| consumer.state() == ConsumerState::Consuming).then_some(())
+        })
+        .await;
+    }
+
+    /// A name with this test's prefix.
+    pub fn name(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Sends a message of the meeting service.
+    pub async fn send(&self, routing_key: &str, message: &serde_json::Value) {
+        self.send_bytes(routing_key, message.to_string().as_bytes()).await;
+    }
+
+    pub async fn send_bytes(&self, routing_key: &str, body: &[u8]) {
+        self.rabbit.publish(&self.name("meeting.events"), routing_key, body).await;
     }
 
     /// Somebody with a token of these roles.
@@ -205,10 +255,16 @@ impl TestApp {
 impl Drop for TestApp {
     fn drop(&mut self) {
         if self.owner {
-            let (url, exchange) = (service_url("AMQP_URL"), self.exchange());
+            let (url, prefix) = (service_url("AMQP_URL"), self.prefix.clone());
             block_in_thread(async move {
                 let rabbit = Rabbit::connect(&url).await;
-                rabbit.delete_exchange(&exchange).await;
+                for queue in QUEUES {
+                    rabbit.delete_queue(&format!("{prefix}{queue}")).await;
+                    rabbit.delete_queue(&format!("{prefix}{queue}.dlq")).await;
+                }
+                for exchange in ["payment.events", "meeting.events", "payment.dlx"] {
+                    rabbit.delete_exchange(&format!("{prefix}{exchange}")).await;
+                }
             });
         }
     }

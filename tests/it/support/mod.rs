@@ -3,6 +3,7 @@
 pub mod api;
 pub mod app;
 pub mod db;
+pub mod messages;
 pub mod process;
 pub mod proxy;
 pub mod rabbit;

@@ -35,11 +35,14 @@ impl Process {
             ("amqp-url", &super::service_url("AMQP_URL")),
             ("amqp-prefix", beside.prefix.as_str()),
             ("amqp-reconnect-cap", "300ms"),
+            ("amqp-queue-type", "classic"),
+            ("consumer-retry-delay", "50ms"),
             ("jwt-hs256-secret", SECRET),
             ("jwt-issuer", "paydesk-tests"),
             ("jwt-audience", "paydesk"),
         ];
-        for (flag, value) in fixed.iter().chain(settings) {
+        let given = |flag: &str| settings.iter().any(|(known, _value)| *known == flag);
+        for (flag, value) in fixed.iter().filter(|(flag, _value)| !given(flag)).chain(settings) {
             command.arg(format!("--{flag}={value}"));
         }
         let process = Self { child: command.spawn().unwrap(), base };
@@ -53,6 +56,17 @@ impl Process {
         eventually("the process is ready, and the broker up", async || {
             let answer = client.get(&url, &[]).await.ok()?;
             String::from_utf8_lossy(&answer.body).contains("\"broker\":\"up\"").then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until every queue that can be consumed is.
+    pub async fn consuming(&self) {
+        let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
+        let url = format!("http://{}/readyz", self.base);
+        eventually("every queue is consumed", async || {
+            let answer = client.get(&url, &[]).await.ok()?;
+            (!String::from_utf8_lossy(&answer.body).contains("not consuming")).then_some(())
         })
         .await;
     }

@@ -6,12 +6,13 @@ use std::{
 
 use futures_util::StreamExt;
 use lapin::{
-    Channel, Connection, ConnectionProperties, ExchangeKind,
+    BasicProperties, Channel, Connection, ConnectionProperties, ExchangeKind,
     options::{
-        BasicConsumeOptions, BasicGetOptions, ExchangeDeclareOptions, ExchangeDeleteOptions,
-        QueueBindOptions, QueueDeclareOptions,
+        BasicConsumeOptions, BasicGetOptions, BasicPublishOptions, ConfirmSelectOptions,
+        ExchangeDeclareOptions, ExchangeDeleteOptions, QueueBindOptions, QueueDeclareOptions,
+        QueueDeleteOptions,
     },
-    types::FieldTable,
+    types::{AMQPValue, FieldTable},
 };
 use uuid::Uuid;
 
@@ -43,6 +44,7 @@ impl Rabbit {
     pub async fn connect(url: &str) -> Self {
         let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
         let channel = connection.create_channel().await.unwrap();
+        channel.confirm_select(ConfirmSelectOptions::default()).await.unwrap();
         Self { channel, _connection: connection }
     }
 
@@ -56,6 +58,49 @@ impl Rabbit {
 
     pub async fn delete_exchange(&self, exchange: &str) {
         self.channel.exchange_delete(exchange.into(), ExchangeDeleteOptions::default()).await.unwrap();
+    }
+
+    pub async fn delete_queue(&self, queue: &str) {
+        self.channel.queue_delete(queue.into(), QueueDeleteOptions::default()).await.unwrap();
+    }
+
+    /// A durable queue without any arguments, as an operator might have made it.
+    pub async fn plain_queue(&self, queue: &str) {
+        let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
+        self.channel.queue_declare(queue.into(), options, FieldTable::default()).await.unwrap();
+    }
+
+    /// Sends a persistent message and waits until the broker has it.
+    pub async fn publish(&self, exchange: &str, routing_key: &str, body: &[u8]) {
+        let mut headers = FieldTable::default();
+        headers.insert("x-sender".into(), AMQPValue::LongString("tests".into()));
+        let properties = BasicProperties::default().with_delivery_mode(2).with_headers(headers);
+        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let confirm = self
+            .channel
+            .basic_publish(exchange.into(), routing_key.into(), options, body, properties)
+            .await
+            .unwrap()
+            .await
+            .unwrap();
+        assert!(confirm.is_ack() && confirm.take_message().is_none(), "nobody has {routing_key}");
+    }
+
+    /// The bodies of everything in a queue.
+    pub async fn bodies(&self, queue: &str) -> Vec<Vec<u8>> {
+        let mut bodies = Vec::new();
+        let options = BasicGetOptions { no_ack: true };
+        while let Some(message) = self.channel.basic_get(queue.into(), options).await.unwrap() {
+            bodies.push(message.delivery.data);
+        }
+        bodies
+    }
+
+    /// Messages in a queue that no consumer has in hand.
+    pub async fn waiting(&self, queue: &str) -> u32 {
+        let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+        let queue = self.channel.queue_declare(queue.into(), options, FieldTable::default()).await.unwrap();
+        queue.message_count()
     }
 
     /// A queue bound with `keys`, consumed at once.

@@ -223,6 +223,7 @@ fn a_gateway_without_url_or_key_is_off() {
         let config = TossConfig {
             toss_url: url.map(str::to_owned),
             toss_secret_key: key.map(|key| SecretString::from(key.to_owned())),
+            toss_test_card: None,
             provider_timeout: SHORT,
         };
         TossClient::new(&config, HttpClient::new(SHORT, None).unwrap()).is_some()

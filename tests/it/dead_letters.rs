@@ -1,0 +1,159 @@
+//! Messages that cannot be consumed: kept as they came, seen by operators, replayed or discarded once.
+
+use serde_json::{Value, json};
+
+use crate::{
+    consumers::{REGISTER, done},
+    payments::APPROVED,
+    support::{TestApp, Toss, eventually, messages::register},
+};
+
+const LIST: &str = "query ($status: [InboundDeadLetterStatus!]) { inboundDeadLetters(status: $status) {
+    count { value } nodes { id queue eventId bodyText bodyBase64 headers errorClass errorCode error status
+    availableActions { action allowed reason } failures { kind code } } } }";
+const REPLAY: &str = "mutation ($input: OperatorActionInput!) { replayInboundDeadLetter(input: $input) {
+    inboundDeadLetter { id status error } userErrors { code message } } }";
+const DISCARD: &str = "mutation ($input: OperatorActionInput!) { discardInboundDeadLetter(input: $input) {
+    inboundDeadLetter { id status } userErrors { code message } } }";
+
+async fn start(toss: &Toss) -> TestApp {
+    let test = TestApp::builder().toss(toss).test_card(APPROVED).set("provider-timeout", "1s").start().await;
+    test.consuming().await;
+    test
+}
+
+async fn letters(test: &TestApp, count: usize) -> Vec<Value> {
+    eventually("the dead letters are kept", async || {
+        let data = test.operator().data(LIST, json!({ "status": ["OPEN"] })).await;
+        let nodes = data["inboundDeadLetters"]["nodes"].as_array().unwrap().clone();
+        (nodes.len() == count).then_some(nodes)
+    })
+    .await
+}
+
+fn input(letter: &Value, reason: &str) -> Value {
+    json!({ "input": { "id": letter["id"], "reason": reason } })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_data_is_dead_lettered_at_once_with_its_original_bytes() {
+    let toss = Toss::start().await;
+    let test = start(&toss).await;
+    let mut socket = test.operator().socket().await;
+    let feed = "subscription { failures(after: \"0\") { failure { kind subject {
+        ... on InboundDeadLetter { queue errorClass } } } } }";
+    socket.subscribe("feed", feed, json!({})).await;
+    let mut bad: Vec<Vec<u8>> =
+        vec![b"not json".to_vec(), b"\xff\x00 not even text".to_vec(), b"{}".to_vec(), Vec::new()];
+    for (field, value) in [
+        ("amount", json!(0)),
+        ("amount", json!(-1)),
+        ("amount", json!("15000")),
+        ("amount", json!(1.5)),
+        ("userId", json!(0)),
+        ("meetingId", Value::Null),
+        ("orderName", json!("x".repeat(101))),
+        ("orderName", json!("a\0b")),
+    ] {
+        let mut message = register(7, 42);
+        message["data"][field] = value;
+        bad.push(message.to_string().into_bytes());
+    }
+    bad.push(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)).into_bytes());
+    for body in &bad {
+        test.send_bytes(REGISTER, body).await;
+    }
+    let found = letters(&test, bad.len()).await;
+    assert!(found.iter().all(|letter| letter["errorClass"] == "DATA"), "{found:#?}");
+    assert!(found.iter().all(|letter| letter["queue"] == "payment.participant.register"));
+    assert!(found.iter().all(|letter| letter["headers"]["x-sender"] == "tests"));
+    assert!(found.iter().all(|letter| letter["failures"][0]["kind"] == "INBOUND_DEAD_LETTERED"));
+    let text = found.iter().find(|letter| letter["bodyText"] == "not json").unwrap();
+    assert_eq!(text["bodyBase64"], "bm90IGpzb24=");
+    assert_eq!(text["errorCode"], "NOT_JSON");
+    assert_eq!(found.iter().filter(|letter| letter["bodyText"].is_null()).count(), 1);
+    let dlq = test.name("payment.participant.register.dlq");
+    eventually("all are in the dead-letter queue", async || {
+        (test.rabbit.waiting(&dlq).await == u32::try_from(bad.len()).unwrap()).then_some(())
+    })
+    .await;
+    let mut bodies = test.rabbit.bodies(&dlq).await;
+    bodies.sort();
+    bad.sort();
+    assert_eq!(bodies, bad);
+    let item = socket.data().await;
+    assert_eq!(item["failures"]["failure"]["kind"], "INBOUND_DEAD_LETTERED");
+    assert_eq!(item["failures"]["failure"]["subject"]["errorClass"], "DATA");
+    assert_eq!(test.db.count("payment").await, 0);
+    assert!(toss.calls().await.is_empty());
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_letter_is_replayed_once_and_audited() {
+    let toss = Toss::start().await;
+    let test = start(&toss).await;
+    toss.behave(
+        json!({ "gateway": "toss", "operation": "key-in", "times": 4, "status": 500, "effect": false }),
+    )
+    .await;
+    let message = register(7, 42);
+    test.send(REGISTER, &message).await;
+    let letter = letters(&test, 1).await.remove(0);
+    assert_eq!(letter["eventId"], message["eventId"]);
+    assert!(letter["availableActions"].as_array().unwrap().iter().all(|action| action["allowed"] == false));
+    assert_eq!(test.operator().refused(REPLAY, input(&letter, "try")).await, "FORBIDDEN");
+    let admin = test.admin();
+    let (one, two) = tokio::join!(
+        admin.data(REPLAY, input(&letter, "Toss is back")),
+        admin.data(REPLAY, input(&letter, "me too"))
+    );
+    let answers = [&one["replayInboundDeadLetter"], &two["replayInboundDeadLetter"]];
+    let refused = answers.iter().filter(|answer| answer["userErrors"][0]["code"] == "INVALID_STATE").count();
+    assert_eq!(refused, 1, "{answers:#?}");
+    assert!(answers.iter().any(|answer| answer["inboundDeadLetter"]["status"] == "REPLAYED"));
+    done(&test, &message).await;
+    assert_eq!(toss.payments().await.len(), 1);
+    assert_eq!(test.db.count("payment WHERE status = 'COMPLETED'").await, 1);
+    let again = admin.data(REPLAY, input(&letter, "again")).await;
+    assert_eq!(again["replayInboundDeadLetter"]["userErrors"][0]["code"], "INVALID_STATE");
+    let audited =
+        "audit_entry WHERE action = 'replayInboundDeadLetter' AND reason IN ('Toss is back', 'me too')";
+    assert_eq!(test.db.count(audited).await, 1);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_fails_again_leaves_the_letter_open_and_tells_why() {
+    let toss = Toss::start().await;
+    let test = start(&toss).await;
+    let mut message = register(7, 42);
+    message["data"]["amount"] = json!(0);
+    test.send(REGISTER, &message).await;
+    let letter = letters(&test, 1).await.remove(0);
+    let answer = test.admin().data(REPLAY, input(&letter, "perhaps now")).await;
+    let answer = &answer["replayInboundDeadLetter"];
+    assert_eq!(answer["userErrors"][0]["code"], "INVALID_INPUT");
+    assert_eq!(answer["inboundDeadLetter"]["status"], "OPEN");
+    assert_eq!(test.db.count("failure WHERE kind = 'INBOUND_DEAD_LETTERED'").await, 2);
+    let unknown = test.admin().data(REPLAY, json!({ "input": { "id": "99999", "reason": "x" } })).await;
+    assert_eq!(unknown["replayInboundDeadLetter"]["userErrors"][0]["code"], "NOT_FOUND");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_discarded_letter_is_never_replayed() {
+    let toss = Toss::start().await;
+    let test = start(&toss).await;
+    test.send_bytes(REGISTER, b"not json").await;
+    let letter = letters(&test, 1).await.remove(0);
+    let admin = test.admin();
+    let answer = admin.data(DISCARD, input(&letter, "spam")).await;
+    assert_eq!(answer["discardInboundDeadLetter"]["inboundDeadLetter"]["status"], "DISCARDED");
+    for mutation in [DISCARD, REPLAY] {
+        let answer = admin.data(mutation, input(&letter, "again")).await;
+        assert!(answer.to_string().contains("INVALID_STATE"), "{answer}");
+    }
+    assert_eq!(test.db.count("audit_entry WHERE action = 'discardInboundDeadLetter'").await, 1);
+    test.stop().await;
+}

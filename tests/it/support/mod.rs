@@ -15,13 +15,19 @@ pub use proxy::Proxy;
 pub use toss::Toss;
 pub use wait::eventually;
 
+/// How long tidying up after a test may take.
+const TIDYING: std::time::Duration = std::time::Duration::from_secs(15);
+
 /// Runs a future to its end from a `Drop`, where no runtime may be entered.
 pub fn block_in_thread<F>(work: F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     let thread = std::thread::spawn(move || {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        // Tidying up must not hold a test for ever: what it leaves behind goes with the services.
+        let _left_behind = runtime.block_on(async { tokio::time::timeout(TIDYING, work).await });
+        runtime.shutdown_background();
     });
     thread.join().unwrap();
 }

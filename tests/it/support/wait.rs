@@ -7,7 +7,8 @@ const DEADLINE: Duration = Duration::from_secs(20);
 pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let started = std::time::Instant::now();
     loop {
-        if let Some(found) = look().await {
+        // A look that hangs is a look that finds nothing.
+        if let Ok(Some(found)) = tokio::time::timeout(DEADLINE, look()).await {
             return found;
         }
         assert!(started.elapsed() < DEADLINE, "did not happen within {DEADLINE:?}: {what}");

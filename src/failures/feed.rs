@@ -1,7 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{Stream, stream};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::{
+    broadcast::{self, error::RecvError},
+    watch,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, FailureFilter, numbering, store};
@@ -20,6 +23,9 @@ pub struct FailureFeed {
     db: Database,
     hints: Hints,
     live: broadcast::Sender<Arc<Failure>>,
+    /// Whether the tailer knows where it begins. Who subscribed before looks once more then: what another process
+    /// numbered between that replay and this beginning is in neither.
+    tailing: watch::Sender<bool>,
 }
 
 /// What a subscriber gets.
@@ -34,7 +40,7 @@ pub enum FeedItem {
 impl FailureFeed {
     /// Prepares the feed; [`FailureFeed::run`] brings it to life.
     pub fn new(db: Database, hints: Hints) -> Self {
-        Self { db, hints, live: broadcast::Sender::new(BACKLOG) }
+        Self { db, hints, live: broadcast::Sender::new(BACKLOG), tailing: watch::Sender::new(false) }
     }
 
     /// Numbers and tails until `stop`.
@@ -55,13 +61,14 @@ impl FailureFeed {
     }
 
     async fn advance(&self, last: &mut Option<i64>) -> Result<(), DbError> {
-        numbering::number_visible(&self.db).await?;
-        let mut conn = self.db.read().await?;
         let from = match *last {
             Some(position) => position,
-            // Who subscribed before this process first looked wants what is new from now on.
-            None => *last.insert(store::last_position(&mut conn).await?),
+            // Before anything is numbered here: what this process numbers first is broadcast like all that follows.
+            None => *last.insert(self.last_position().await?),
         };
+        self.tailing.send_replace(true);
+        numbering::number_visible(&self.db).await?;
+        let mut conn = self.db.read().await?;
         let mut position = from;
         loop {
             let page = store::after(&mut conn, position, PAGE).await?;
@@ -99,6 +106,8 @@ impl FailureFeed {
         let live = self.live.subscribe();
         let reader = Reader {
             db: self.db.clone(),
+            begun: *self.tailing.borrow(),
+            tailing: self.tailing.subscribe(),
             live,
             filter,
             sent: after,
@@ -119,6 +128,9 @@ impl FailureFeed {
 /// One subscriber.
 struct Reader {
     db: Database,
+    tailing: watch::Receiver<bool>,
+    /// Whether the replay began after the tailer did.
+    begun: bool,
     live: broadcast::Receiver<Arc<Failure>>,
     filter: FailureFilter,
     /// The last position that was passed, sent or filtered out.
@@ -133,14 +145,14 @@ impl Reader {
         loop {
             let failure = match self.next_replayed().await? {
                 Some(failure) => Arc::new(failure),
-                None => match self.live.recv().await {
-                    // Positions have no gaps: what is missing went by before this process first looked.
-                    Ok(failure) if self.misses_some_before(&failure) => {
+                None => match self.next_live().await {
+                    Some(Ok(failure)) if !self.misses_some_before(&failure) => failure,
+                    Some(Err(RecvError::Lagged(_) | RecvError::Closed)) => return Ok(FeedItem::Lagged),
+                    // The tailer has begun, or, since positions have no gaps, something went by before it did.
+                    Some(Ok(_)) | None => {
                         self.replay = Some(self.sent);
                         continue;
                     }
-                    Ok(failure) => failure,
-                    Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(FeedItem::Lagged),
                 },
             };
             let Some(position) = failure.position.filter(|position| *position > self.sent) else { continue };
@@ -148,6 +160,20 @@ impl Reader {
             if self.filter.matches(&failure) {
                 return Ok(FeedItem::Failure(failure));
             }
+        }
+    }
+
+    /// The next broadcast failure; `None`, once, when the tailer begins.
+    async fn next_live(&mut self) -> Option<Result<Arc<Failure>, RecvError>> {
+        tokio::select! {
+            biased;
+            // It only fails when the feed is gone, whose broadcast then ends too.
+            begun = self.tailing.wait_for(|tailing| *tailing), if !self.begun => {
+                drop(begun);
+                self.begun = true;
+                None
+            }
+            received = self.live.recv() => Some(received),
         }
     }
 

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{
     TestApp,
     api::{Actor, Socket, blamed, code},
+    db::TestDb,
     eventually,
 };
 
@@ -406,5 +407,28 @@ async fn a_thousand_clients_that_die_leave_nothing_behind_heavy() {
     let mut socket = subscribed(&operator, json!({ "after": "0" })).await;
     test.db.run(&insert("STILL", 1)).await;
     assert_eq!(next(&mut socket).await["code"], "STILL");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_numbers_at_its_first_look_reaches_who_was_there_before() {
+    let db = std::sync::Arc::new(TestDb::new().await);
+    // One failure waits for its position, which nobody can give while somebody holds the groups.
+    db.run(
+        "INSERT INTO failure (kind, severity, subject_type, subject_id, code, message, fingerprint, attempt)
+         VALUES ('WORKER_CRASHED', 'INFO', 'WORKER', 'w', 'ALONE', 'm', 'f', 1)",
+    )
+    .await;
+    let holder = db.session().await;
+    holder.batch_execute("BEGIN; LOCK TABLE failure_group IN EXCLUSIVE MODE").await.unwrap();
+    let test = TestApp::builder().start_on(std::sync::Arc::clone(&db)).await;
+    let mut socket = subscribed(&test.operator(), json!({ "after": "0" })).await;
+    eventually("the first look waits for the groups", async || {
+        let waiting = "pg_locks WHERE relation = 'failure_group'::regclass AND NOT granted";
+        (db.count(waiting).await > 0).then_some(())
+    })
+    .await;
+    holder.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(next(&mut socket).await["code"], "ALONE");
     test.stop().await;
 }

@@ -129,9 +129,10 @@ impl Socket {
 
     /// The next message that is no ping; `None` once the socket is closed. Fails after 20 s of silence.
     pub async fn next(&mut self) -> Option<Value> {
+        // One deadline for them all: the server's pings are no news.
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
-            let message =
-                tokio::time::timeout(Duration::from_secs(20), self.stream.next()).await.expect("silence");
+            let message = tokio::time::timeout_at(deadline, self.stream.next()).await.expect("silence");
             match message {
                 Some(Ok(Message::Text(text))) => {
                     let message: Value = serde_json::from_str(&text).unwrap();

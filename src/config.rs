@@ -4,6 +4,7 @@
 #![expect(clippy::doc_markdown, reason = "the fields' documentation is the text of --help")]
 
 mod broker;
+mod charges;
 mod consumers;
 mod database;
 mod gateways;
@@ -16,6 +17,7 @@ mod token;
 mod value;
 
 pub use broker::{BrokerConfig, QueueType};
+pub use charges::ChargeConfig;
 pub use consumers::ConsumerConfig;
 pub use database::DatabaseConfig;
 pub use gateways::TossConfig;

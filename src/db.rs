@@ -8,6 +8,7 @@ mod listener;
 pub mod migrations;
 pub mod page;
 mod pool;
+mod recording;
 #[expect(missing_docs, reason = "generated from the database")]
 pub mod schema;
 mod statement;
@@ -20,6 +21,7 @@ pub use error::DbError;
 pub use json::StoredJson;
 pub use listener::{Hint, Hints};
 pub use pool::{Database, PoolUse, PooledConnection};
+pub use recording::Recording;
 pub use statement::{Counting, Statement};
 pub use transaction::Transaction;
 pub use watch::{RowSource, Watcher, Watching};

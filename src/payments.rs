@@ -8,14 +8,11 @@ mod list;
 mod model;
 mod outcome;
 mod reconcile;
-mod recording;
 mod refund;
 mod seat;
 mod store;
 mod void;
 mod wait;
-
-use std::time::Duration;
 
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
 pub use list::{PaymentFilter, PaymentRows, by_ids, count, find, list};
@@ -27,7 +24,3 @@ pub use refund::{
     refunds_by_ids, refunds_of,
 };
 pub use wait::{payment_waits_for, refund_waits_for};
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}

@@ -4,7 +4,7 @@ use clap::Args;
 use thiserror::Error;
 
 use super::{
-    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
+    BrokerConfig, ChargeConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
     TokenConfig, TossConfig,
 };
 
@@ -52,6 +52,9 @@ pub struct ServeConfig {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub reconcile: ReconcileConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub charges: ChargeConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub log: LogConfig,

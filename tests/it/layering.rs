@@ -19,7 +19,7 @@ const ORDER: [&[&str]; 22] = [
     &["http"],
     &["graphql"],
     &["operations"],
-    &["payments"],
+    &["payments", "charges"],
     &["outbox"],
     &["inbox"],
     &["failures"],

@@ -1,0 +1,19 @@
+//! Bonus jobs: earned with a charge, granted once, tried again when that fails.
+
+mod grant;
+mod list;
+mod model;
+mod retry;
+mod run;
+mod store;
+mod wait;
+
+pub use list::{
+    ChargeJobFilter, ChargeJobRows, count_jobs, find_job, jobs_by_ids, jobs_of_charges, list_jobs,
+    stranded_jobs,
+};
+pub use model::{AfterFailure, ChargeJob, ChargeJobStatus, ChargeJobType, JobPolicy};
+pub use retry::RetryJobError;
+pub use run::{ChargeJobRecovery, ChargeJobs, RunSummary};
+pub(super) use store::{ClaimedJob, insert_claimed};
+pub use wait::job_waits_for;

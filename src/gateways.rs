@@ -4,10 +4,17 @@
 //! and a reconciler asks again later.
 
 mod call;
+mod purchase;
+mod purchase_gateways;
 mod store;
 pub mod toss;
 
 pub use call::{CallOutcome, ProviderCall};
+pub use purchase::{
+    Asked, Checkout, ConsumeOutcome, Mismatch, Notice, PaymentGateway, Price, Purchase, PurchaseOrder,
+    PurchaseOutcome, PurchaseRefusal, RefusalReason, Reversal,
+};
+pub use purchase_gateways::PurchaseGateways;
 pub use store::{RecordedCall, calls_for, record_call};
 pub use toss::{
     Approval, Cancel, CancelOutcome, KeyIn, KeyInOutcome, LookupOutcome, ProviderPayment, ProviderState,

@@ -11,13 +11,14 @@ use thiserror::Error;
 use crate::{
     auth::TokenVerifier,
     broker::{Broker, BrokerError, PAYMENT_EVENTS},
+    charges::{ChargeJobRecovery, ChargeJobRows, ChargeJobs, ChargeReconciler, Charges, GoogleConsume},
     config::{PaymentConfig, ServeConfig, SettingError},
     db::{
         Database, Hints, TlsError, Watcher,
         migrations::{MigrationError, migrate},
     },
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::TossClient,
+    gateways::{PurchaseGateways, TossClient},
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
     operations::Retention,
@@ -51,6 +52,8 @@ pub struct App {
     pub outbox: Outbox,
     /// Payments.
     pub payments: Payments,
+    /// Charges.
+    pub charges: Charges,
     /// The consumers of messages.
     pub inbox: Inbox,
     /// The live failure feed.
@@ -63,6 +66,8 @@ pub struct App {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// Watched bonus jobs.
+    pub charge_job_watcher: Arc<Watcher<ChargeJobRows>>,
     /// Checks tokens.
     pub verifier: TokenVerifier,
 }
@@ -107,6 +112,8 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
+        let purchases = PurchaseGateways::default();
+        let charges = Charges::new(db.clone(), purchases, tasks.clone(), config.charges.clone());
         let handlers: Vec<Arc<dyn Handler>> = vec![
             Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
             Arc::new(ParticipantCancel(payments.clone())),
@@ -119,6 +126,7 @@ impl App {
             payment_watcher: Watcher::new(PaymentRows(db.clone())),
             refund_watcher: Watcher::new(RefundRows(db.clone())),
             outbox_watcher: Watcher::new(OutboxRows(db.clone())),
+            charge_job_watcher: Watcher::new(ChargeJobRows(db.clone())),
             verifier: TokenVerifier::new(&config.token, http)?,
             config: Arc::new(config),
             instance,
@@ -128,6 +136,7 @@ impl App {
             publisher,
             outbox,
             payments,
+            charges,
             inbox,
             hints,
         })
@@ -156,7 +165,8 @@ impl App {
                 tokio::join!(
                     app.payment_watcher.run(stop.clone()),
                     app.refund_watcher.run(stop.clone()),
-                    app.outbox_watcher.run(stop),
+                    app.outbox_watcher.run(stop.clone()),
+                    app.charge_job_watcher.run(stop),
                 )
             }
             .map(|_| ())
@@ -178,6 +188,10 @@ impl App {
             }
             self.tasks.spawn_worker(PaymentReconciler(self.payments.clone()));
             self.tasks.spawn_worker(RefundReconciler(self.payments.clone()));
+            self.tasks.spawn_worker(ChargeReconciler(self.charges.clone()));
+            self.tasks.spawn_worker(ChargeJobs(self.charges.clone()));
+            self.tasks.spawn_worker(ChargeJobRecovery(self.charges.clone()));
+            self.tasks.spawn_worker(GoogleConsume(self.charges.clone()));
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

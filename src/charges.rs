@@ -25,22 +25,21 @@ use crate::{config::ChargeConfig, db::Database, gateways::PurchaseGateways, work
 pub use completion::{ChargeAnswer, CompleteError, Presented, Refused, RefusedCode};
 pub use consume::GoogleConsume;
 pub use job::{
-    AfterFailure, ChargeJob, ChargeJobFilter, ChargeJobRecovery, ChargeJobRows, ChargeJobStatus,
-    ChargeJobType, ChargeJobs, JobPolicy, RetryJobError, RunSummary, count_jobs, find_job, job_waits_for,
-    jobs_by_ids, jobs_of_charges, list_jobs, stranded_jobs,
+    AfterFailure, ChargeJob, ChargeJobFilter, ChargeJobGauges, ChargeJobRecovery, ChargeJobRows,
+    ChargeJobStatus, ChargeJobType, ChargeJobs, JobPolicy, RetryJobError, RunSummary, find_job,
+    job_waits_for, jobs_by_ids, jobs_of_charges, stranded_jobs,
 };
-pub use list::{ChargeFilter, by_ids, count, find, list};
+pub use list::{ChargeFilter, by_ids, find};
 pub use member::{Member, MemberInput, UpsertMemberError, find_member, members_by_ids};
 pub use model::{Charge, ChargePaymentStatus, ChargeStatus, Container, container_of};
 pub use notice::{NoticeError, Noticed};
 pub use product::{CanProduct, CanProductInput, UpsertProductError, products};
 pub use promotion::{
-    ChargeEvent, ChargeEventInput, PromotionError, count_promotions, is_any_active, list_promotions,
-    promotions_by_ids,
+    ChargeEvent, ChargeEventInput, PromotionError, PromotionFilter, is_any_active, promotions_by_ids,
 };
 pub use reconcile::ChargeReconciler;
 pub use request::{RequestChargeError, RequestChargeInput, RequestedCharge};
-pub use wallet::{LedgerEntry, LedgerKind, Wallet, count_ledger, list_ledger, wallets_of};
+pub use wallet::{LedgerEntry, LedgerFilter, LedgerKind, Wallet, wallets_of};
 
 /// The charges' use cases.
 #[derive(Clone)]

@@ -7,6 +7,10 @@ mod answer;
 mod api;
 #[cfg(test)]
 mod api_tests;
+mod can_product;
+mod charge;
+mod charge_event;
+mod charge_job;
 mod error;
 mod failure;
 pub mod guard;
@@ -15,6 +19,7 @@ mod input;
 mod limits;
 mod loaders;
 mod loads;
+mod member;
 mod outbox_event;
 pub mod page;
 mod payment;

@@ -9,6 +9,7 @@ mod request_id;
 mod server;
 #[cfg(test)]
 mod tests;
+mod webhooks;
 mod ws;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use axum::Router;
 pub use body::{BODY_TIMEOUT, MAX_BODY_BYTES};
 pub use health::Readiness;
 pub use server::{MAX_CONNECTIONS, serve};
+pub use webhooks::webhooks;
 pub use ws::SocketPolicy;
 
 /// Verifies a token; a function, so that this room need not know where keys come from.

@@ -13,6 +13,7 @@ use crate::{
     auth::ServicePrincipal,
     db::DbError,
     gateways::{Asked, PaymentGateway, Purchase, PurchaseOrder},
+    telemetry,
     types::stored_enum,
     workers::spawn_tracked,
 };
@@ -127,8 +128,7 @@ impl Presented {
             let message = "the sku must have 1 to 100 bytes".to_owned();
             return Err(CompleteError::InvalidInput { field: "sku", message });
         }
-        let invalid =
-            |field, message: String| Err(CompleteError::InvalidInput { field, message });
+        let invalid = |field, message: String| Err(CompleteError::InvalidInput { field, message });
         if !(1..=255).contains(&self.order_id.len()) || self.order_id.contains('\0') {
             return invalid("orderId", "the order id must have 1 to 255 bytes, and no NUL".to_owned());
         }
@@ -186,28 +186,32 @@ impl Charges {
         // Asked by the product that the client names: if another one was paid, somebody must hear of it.
         let order = PurchaseOrder { sku: sku.as_deref().unwrap_or(order.sku), ..order };
         let Some(asked) = self.gateways.ask(gateway, &order, Some(&reference)).await else {
-            return Ok(refuse(charge, RefusedCode::GatewayUnavailable, "the payment gateway is not configured"));
+            return Ok(refuse(
+                charge,
+                RefusedCode::GatewayUnavailable,
+                "the payment gateway is not configured",
+            ));
         };
         Ok(self.conclude(Look { charge: &charge, reference: Some(&reference), asked }).await?)
     }
 
     /// What can be answered without asking the gateway.
-    fn answer_unasked(
-        &self,
-        charge: &Charge,
-        way: PaymentGateway,
-        reference: &str,
-    ) -> Option<ChargeAnswer> {
+    fn answer_unasked(&self, charge: &Charge, way: PaymentGateway, reference: &str) -> Option<ChargeAnswer> {
         let charge = charge.clone();
         if charge.gateway() != Some(way) {
-            let message = format!("the charge was requested for {}, not for {}", charge.payment_gateway, way.as_str());
+            let message =
+                format!("the charge was requested for {}, not for {}", charge.payment_gateway, way.as_str());
             return Some(refuse(charge, RefusedCode::GatewayMismatch, message));
         }
         if charge.was_paid_by(reference) {
             return Some(ChargeAnswer { charge, replayed: true, refused: None });
         }
         if !self.gateways.is_on(way) {
-            return Some(refuse(charge, RefusedCode::GatewayUnavailable, "the payment gateway is not configured"));
+            return Some(refuse(
+                charge,
+                RefusedCode::GatewayUnavailable,
+                "the payment gateway is not configured",
+            ));
         }
         None
     }
@@ -239,6 +243,12 @@ impl Charges {
     /// Writes down what the gateway said, and grants at once what the purchase has earned.
     pub(super) async fn conclude(&self, look: Look<'_>) -> Result<ChargeAnswer, DbError> {
         let recorded = self.record(&look).await?;
+        let ChargeAnswer { replayed, refused, charge } = &recorded.answer;
+        if let Some(gateway) = charge.gateway() {
+            let complete = if *replayed { "REPLAYED" } else { "COMPLETE" };
+            let outcome = refused.as_ref().map_or(complete, |refused| refused.code.as_str());
+            telemetry::record::charge(gateway.as_str(), outcome);
+        }
         if recorded.answer.charge.consume_due_at.is_some() {
             self.credited.notify_one();
         }

@@ -1,5 +1,6 @@
 //! Bonus jobs: earned with a charge, granted once, tried again when that fails.
 
+mod gauges;
 mod grant;
 mod list;
 mod model;
@@ -8,10 +9,8 @@ mod run;
 mod store;
 mod wait;
 
-pub use list::{
-    ChargeJobFilter, ChargeJobRows, count_jobs, find_job, jobs_by_ids, jobs_of_charges, list_jobs,
-    stranded_jobs,
-};
+pub use gauges::ChargeJobGauges;
+pub use list::{ChargeJobFilter, ChargeJobRows, find_job, jobs_by_ids, jobs_of_charges, stranded_jobs};
 pub use model::{AfterFailure, ChargeJob, ChargeJobStatus, ChargeJobType, JobPolicy};
 pub use retry::RetryJobError;
 pub use run::{ChargeJobRecovery, ChargeJobs, RunSummary};

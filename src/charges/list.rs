@@ -1,11 +1,8 @@
 //! What the API reads: single charges, lists, counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper,
-    dsl::sql,
-    pg::Pg,
-    result::QueryResult,
-    sql_types::Integer,
+    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, dsl::sql, pg::Pg,
+    result::QueryResult, sql_types::Integer,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
@@ -13,7 +10,7 @@ use super::{Charge, ChargePaymentStatus, ChargeStatus};
 use crate::{
     db::{
         Counting,
-        page::{Keyset, PageRequest, PageRows},
+        page::{Listing, PageRequest, PageRows, keyset_page},
         schema::charge as charges,
     },
     gateways::PaymentGateway,
@@ -83,37 +80,24 @@ fn filtered(filter: &ChargeFilter) -> charges::BoxedQuery<'_, Pg> {
     query
 }
 
-/// A page, newest first.
-pub async fn list(
-    conn: &mut AsyncPgConnection,
-    filter: &ChargeFilter,
-    page: &PageRequest,
-) -> QueryResult<PageRows<Charge>> {
-    let mut query = filtered(filter).select(Charge::as_select()).limit(page.fetch());
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(charges::created_at.le(at));
-        query = query
-            .filter(charges::created_at.lt(at).or(charges::created_at.eq(at).and(charges::id.lt(id))));
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(charges::created_at.ge(at));
-        query = query
-            .filter(charges::created_at.gt(at).or(charges::created_at.eq(at).and(charges::id.gt(id))));
-    }
-    query = if page.backwards {
-        query.order((charges::created_at.asc(), charges::id.asc()))
-    } else {
-        query.order((charges::created_at.desc(), charges::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+impl Listing for ChargeFilter {
+    type Row = Charge;
 
-/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
-/// from its oldest row, however far the first match is.
-pub async fn count(conn: &mut AsyncPgConnection, filter: &ChargeFilter, cap: i64) -> QueryResult<i64> {
-    let order = (charges::created_at.desc(), charges::id.desc());
-    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-    Counting(matching).get_result(conn).await
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<Charge>> {
+        let query = filtered(self).select(Charge::as_select());
+        let query = keyset_page!(query, request, charges::created_at, charges::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        let order = (charges::created_at.desc(), charges::id.desc());
+        let matching = filtered(self).select(sql::<Integer>("1")).order(order).limit(cap + 1);
+        Counting(matching).get_result(conn).await
+    }
 }
 
 /// One charge.

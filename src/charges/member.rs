@@ -135,13 +135,11 @@ async fn insert(conn: &mut AsyncPgConnection, nickname: &str) -> QueryResult<Mem
 
 /// The member, locked for what changes its balances.
 pub(super) async fn lock(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<Member>> {
-    Statement::new(
-        "SELECT id, nickname, created_at, updated_at FROM member WHERE id = $1 FOR NO KEY UPDATE",
-    )
-    .bind::<BigInt, _>(id)
-    .get_result(conn)
-    .await
-    .optional()
+    Statement::new("SELECT id, nickname, created_at, updated_at FROM member WHERE id = $1 FOR NO KEY UPDATE")
+        .bind::<BigInt, _>(id)
+        .get_result(conn)
+        .await
+        .optional()
 }
 
 /// One member.

@@ -96,11 +96,13 @@ struct Written<'a> {
 
 impl CanProductInput {
     fn check(&self) -> Result<(), UpsertProductError> {
-        let invalid =
-            |field, message: String| Err(UpsertProductError::InvalidInput { field, message });
+        let invalid = |field, message: String| Err(UpsertProductError::InvalidInput { field, message });
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if !(1..=100).contains(&self.sku.len()) || !self.sku.chars().all(plain) {
-            return invalid("sku", "the sku must be 1 to 100 letters, digits, dots, dashes or underscores".to_owned());
+            return invalid(
+                "sku",
+                "the sku must be 1 to 100 letters, digits, dots, dashes or underscores".to_owned(),
+            );
         }
         if !(1..=MAX_CAN).contains(&self.can) {
             return invalid("can", format!("can must be from 1 to {MAX_CAN}"));
@@ -143,9 +145,7 @@ impl Charges {
             .returning(CanProduct::as_returning())
             .get_result(tx.conn())
             .await?;
-        let state = |product: &CanProduct| {
-            json!({ "can": product.can, "price": product.price, "title": product.title, "isActive": product.is_active })
-        };
+        let state = |product: &CanProduct| json!({ "can": product.can, "price": product.price, "title": product.title, "isActive": product.is_active });
         let deed = Deed {
             action: "upsertCanProduct",
             target_type: SubjectType::CanProduct.as_str(),

@@ -3,7 +3,7 @@
 mod list;
 
 use diesel::{
-    ExpressionMethods, Insertable, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
+    Insertable, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     pg::Pg,
     prelude::{AsChangeset, Queryable, Selectable},
     result::QueryResult,
@@ -13,7 +13,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use serde_json::json;
 use thiserror::Error;
 
-use super::{Charge, Charges, ChargeJobType};
+use super::{Charge, ChargeJobType, Charges};
 use crate::{
     audit::{self, Deed},
     auth::AdminPrincipal,
@@ -22,7 +22,7 @@ use crate::{
     types::Instant,
 };
 
-pub use list::{count_promotions, list_promotions, promotions_by_ids};
+pub use list::{PromotionFilter, promotions_by_ids};
 
 /// The most that a promotion adds, in percent.
 const MAX_PERCENT: i32 = 1_000;
@@ -96,8 +96,7 @@ impl From<diesel::result::Error> for PromotionError {
 
 impl ChargeEventInput {
     fn check(&self) -> Result<(), PromotionError> {
-        let invalid =
-            |field, message: String| Err(PromotionError::InvalidInput { field, message });
+        let invalid = |field, message: String| Err(PromotionError::InvalidInput { field, message });
         if !(1..=100).contains(&self.title.trim().chars().count()) || self.title.contains('\0') {
             return invalid("title", "the title must have 1 to 100 characters, and no NUL".to_owned());
         }

@@ -193,7 +193,8 @@ impl Charges {
             account_token: Uuid::new_v4(),
             flow_id: Uuid::now_v7(),
         };
-        let by_order_id = self.gateways.knows_order_ids(gateway).then_some(self.config.charge_reconcile_after);
+        let by_order_id =
+            self.gateways.knows_order_ids(gateway).then_some(self.config.charge_reconcile_after);
         Ok(store::insert(conn, new, by_order_id).await?)
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, QueryableByName,
-    IntoSql, NullableExpressionMethods, SelectableHelper,
+    BoolExpressionMethods, ExpressionMethods, Insertable, IntoSql, NullableExpressionMethods,
+    OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     dsl::{IntervalDsl, now},
     result::QueryResult,
     sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
@@ -53,7 +53,8 @@ pub(super) async fn insert(
     new: NewCharge,
     check_after: Option<Duration>,
 ) -> QueryResult<Charge> {
-    let check_at = check_after.map(|after| (now.into_sql::<Timestamptz>() + millis(after).milliseconds()).nullable());
+    let check_at =
+        check_after.map(|after| (now.into_sql::<Timestamptz>() + millis(after).milliseconds()).nullable());
     diesel::insert_into(charge::table)
         .values((new, check_at.map(|at| charge::next_check_at.eq(at))))
         .returning(Charge::as_returning())
@@ -203,11 +204,7 @@ pub(super) async fn claim_unconsumed(
 }
 
 /// There is nothing left to consume: it is consumed, or never will be.
-pub(super) async fn consumed(
-    conn: &mut AsyncPgConnection,
-    id: i64,
-    by_google: bool,
-) -> QueryResult<usize> {
+pub(super) async fn consumed(conn: &mut AsyncPgConnection, id: i64, by_google: bool) -> QueryResult<usize> {
     Statement::new(
         "UPDATE charge SET consume_due_at = NULL, consumed_at = CASE WHEN $2 THEN now() END
          WHERE id = $1 AND consume_due_at IS NOT NULL",

@@ -13,7 +13,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use crate::{
     db::{
         Counting, Statement,
-        page::{Keyset, PageRequest, PageRows},
+        page::{Listing, PageRequest, PageRows, keyset_page},
         schema::{ledger_entry, wallet},
     },
     types::{Instant, stored_enum},
@@ -122,43 +122,35 @@ pub async fn wallets_of(conn: &mut AsyncPgConnection, member_ids: &[i64]) -> Que
     wallet::table.filter(wallet::member_id.eq_any(member_ids)).select(Wallet::as_select()).load(conn).await
 }
 
-/// A page of a member's ledger, newest first.
-pub async fn list_ledger(
-    conn: &mut AsyncPgConnection,
-    member_id: i64,
-    page: &PageRequest,
-) -> QueryResult<PageRows<LedgerEntry>> {
-    let mut query = ledger_entry::table
-        .filter(ledger_entry::member_id.eq(member_id))
-        .select(LedgerEntry::as_select())
-        .limit(page.fetch())
-        .into_boxed();
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(ledger_entry::created_at.le(at));
-        query = query.filter(
-            ledger_entry::created_at.lt(at).or(ledger_entry::created_at.eq(at).and(ledger_entry::id.lt(id))),
-        );
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(ledger_entry::created_at.ge(at));
-        query = query.filter(
-            ledger_entry::created_at.gt(at).or(ledger_entry::created_at.eq(at).and(ledger_entry::id.gt(id))),
-        );
-    }
-    query = if page.backwards {
-        query.order((ledger_entry::created_at.asc(), ledger_entry::id.asc()))
-    } else {
-        query.order((ledger_entry::created_at.desc(), ledger_entry::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
+/// Whose ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerFilter {
+    /// The member.
+    pub member_id: i64,
 }
 
-/// How many entries a member's ledger has, counted up to `cap + 1`.
-pub async fn count_ledger(conn: &mut AsyncPgConnection, member_id: i64, cap: i64) -> QueryResult<i64> {
-    let entries = ledger_entry::table
-        .filter(ledger_entry::member_id.eq(member_id))
-        .select(sql::<Integer>("1"))
-        .order((ledger_entry::created_at.desc(), ledger_entry::id.desc()))
-        .limit(cap + 1);
-    Counting(entries).get_result(conn).await
+impl Listing for LedgerFilter {
+    type Row = LedgerEntry;
+
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<LedgerEntry>> {
+        let query = ledger_entry::table
+            .filter(ledger_entry::member_id.eq(self.member_id))
+            .select(LedgerEntry::as_select())
+            .into_boxed();
+        let query = keyset_page!(query, request, ledger_entry::created_at, ledger_entry::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        let entries = ledger_entry::table
+            .filter(ledger_entry::member_id.eq(self.member_id))
+            .select(sql::<Integer>("1"))
+            .order((ledger_entry::created_at.desc(), ledger_entry::id.desc()))
+            .limit(cap + 1);
+        Counting(entries).get_result(conn).await
+    }
 }

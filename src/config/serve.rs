@@ -4,8 +4,8 @@ use clap::Args;
 use thiserror::Error;
 
 use super::{
-    BrokerConfig, ChargeConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
-    TokenConfig, TossConfig,
+    BrokerConfig, ChargeConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig,
+    ReconcileConfig, TokenConfig, TossConfig,
 };
 
 /// A setting, or a pair of settings, that cannot be worked with.

@@ -6,16 +6,22 @@ use async_graphql::{Context, Data, MergedObject, MergedSubscription, Schema, Sch
 
 use super::{
     api::{Api, ApiOptions},
+    can_product::{CanProductMutation, CanProductQuery},
+    charge::{ChargeMutation, ChargeQuery},
+    charge_event::{ChargeEventMutation, ChargeEventQuery},
+    charge_job::{ChargeJobMutation, ChargeJobQuery, ChargeJobSubscription},
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
     inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
     loaders,
+    member::{MemberMutation, MemberQuery},
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
     refund::{RefundMutation, RefundQuery, RefundSubscription},
     viewer::ViewerQuery,
 };
 use crate::{
+    charges::{ChargeJobRows, Charges},
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
@@ -30,6 +36,8 @@ pub struct Services {
     pub db: Database,
     /// Payments' use cases.
     pub payments: Payments,
+    /// Charges' use cases.
+    pub charges: Charges,
     /// The way into the outbox.
     pub outbox: Outbox,
     /// The consumers' dead letters.
@@ -44,21 +52,51 @@ pub struct Services {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// Watched bonus jobs.
+    pub charge_job_watcher: Arc<Watcher<ChargeJobRows>>,
     /// The deployment's name.
     pub environment: String,
 }
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
+pub struct Query(
+    ViewerQuery,
+    PaymentQuery,
+    RefundQuery,
+    OutboxQuery,
+    ChargeJobQuery,
+    ChargeQuery,
+    ChargeEventQuery,
+    CanProductQuery,
+    MemberQuery,
+    InboundDeadLetterQuery,
+    FailureQuery,
+);
 
 /// Every change.
 #[derive(MergedObject, Default)]
-pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation, InboundDeadLetterMutation);
+pub struct Mutation(
+    PaymentMutation,
+    RefundMutation,
+    ChargeMutation,
+    MemberMutation,
+    OutboxMutation,
+    ChargeJobMutation,
+    InboundDeadLetterMutation,
+    ChargeEventMutation,
+    CanProductMutation,
+);
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]
-pub struct Subscription(FailureSubscription, PaymentSubscription, RefundSubscription, OutboxSubscription);
+pub struct Subscription(
+    FailureSubscription,
+    PaymentSubscription,
+    RefundSubscription,
+    OutboxSubscription,
+    ChargeJobSubscription,
+);
 
 fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
     Schema::build(Query::default(), Mutation::default(), Subscription::default())

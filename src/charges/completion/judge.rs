@@ -133,9 +133,8 @@ mod tests {
 
     #[test]
     fn everything_else_credits_nothing_and_says_whether_to_ask_again() {
-        let refused = |reason| {
-            PurchaseOutcome::Refused(PurchaseRefusal { reason, message: "why".to_owned() })
-        };
+        let refused =
+            |reason| PurchaseOutcome::Refused(PurchaseRefusal { reason, message: "why".to_owned() });
         let cases = [
             (PurchaseOutcome::Pending(refusal()), RefusedCode::PurchasePending, true),
             (PurchaseOutcome::Cancelled(refusal()), RefusedCode::PurchaseCanceled, false),

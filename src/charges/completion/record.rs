@@ -94,7 +94,8 @@ impl Charges {
             }
         };
         for call in &look.asked.calls {
-            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id).await?;
+            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id)
+                .await?;
         }
         tx.commit().await?;
         Ok(recorded)
@@ -150,7 +151,11 @@ fn replay(charge: Charge) -> Recorded {
 }
 
 /// Somebody paid twice for one charge; told once per purchase.
-async fn paid_twice(conn: &mut AsyncPgConnection, charge: &Charge, purchase: &Purchase) -> Result<(), DbError> {
+async fn paid_twice(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    purchase: &Purchase,
+) -> Result<(), DbError> {
     let message = format!(
         "the charge was paid by {}, and again by {}; give the second one back at the gateway",
         charge.gateway_transaction_id.as_deref().unwrap_or_default(),
@@ -158,8 +163,15 @@ async fn paid_twice(conn: &mut AsyncPgConnection, charge: &Charge, purchase: &Pu
     );
     let refused = Refused::new(RefusedCode::OrderAlreadyPaid, message);
     let transaction = &purchase.transaction_id;
-    tell_once(conn, charge, FailureKind::DuplicatePurchase, refused.code.as_str(), &refused.message, transaction)
-        .await
+    tell_once(
+        conn,
+        charge,
+        FailureKind::DuplicatePurchase,
+        refused.code.as_str(),
+        &refused.message,
+        transaction,
+    )
+    .await
 }
 
 /// Somebody paid and got nothing; told once per purchase.

@@ -14,7 +14,7 @@ use crate::{
     charges::promotion,
     db::{
         Counting, Database, DbError, RowSource, Statement,
-        page::{Keyset, PageRequest, PageRows},
+        page::{Listing, PageRequest, PageRows, keyset_page},
         schema::charge_event_job as jobs,
     },
     types::Instant,
@@ -68,39 +68,24 @@ fn filtered(filter: &ChargeJobFilter) -> jobs::BoxedQuery<'_, Pg> {
     query
 }
 
-/// A page, newest first.
-pub async fn list_jobs(
-    conn: &mut AsyncPgConnection,
-    filter: &ChargeJobFilter,
-    page: &PageRequest,
-) -> QueryResult<PageRows<ChargeJob>> {
-    let mut query = filtered(filter).select(ChargeJob::as_select()).limit(page.fetch());
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(jobs::created_at.le(at));
-        query = query.filter(jobs::created_at.lt(at).or(jobs::created_at.eq(at).and(jobs::id.lt(id))));
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(jobs::created_at.ge(at));
-        query = query.filter(jobs::created_at.gt(at).or(jobs::created_at.eq(at).and(jobs::id.gt(id))));
-    }
-    query = if page.backwards {
-        query.order((jobs::created_at.asc(), jobs::id.asc()))
-    } else {
-        query.order((jobs::created_at.desc(), jobs::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+impl Listing for ChargeJobFilter {
+    type Row = ChargeJob;
 
-/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
-/// from its oldest row, however far the first match is.
-pub async fn count_jobs(
-    conn: &mut AsyncPgConnection,
-    filter: &ChargeJobFilter,
-    cap: i64,
-) -> QueryResult<i64> {
-    let order = (jobs::created_at.desc(), jobs::id.desc());
-    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-    Counting(matching).get_result(conn).await
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<ChargeJob>> {
+        let query = filtered(self).select(ChargeJob::as_select());
+        let query = keyset_page!(query, request, jobs::created_at, jobs::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        let order = (jobs::created_at.desc(), jobs::id.desc());
+        let matching = filtered(self).select(sql::<Integer>("1")).order(order).limit(cap + 1);
+        Counting(matching).get_result(conn).await
+    }
 }
 
 /// One job.
@@ -114,7 +99,10 @@ pub async fn jobs_by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResu
 }
 
 /// What these charges have earned, oldest first: as many as promotions applied.
-pub async fn jobs_of_charges(conn: &mut AsyncPgConnection, charge_ids: &[i64]) -> QueryResult<Vec<ChargeJob>> {
+pub async fn jobs_of_charges(
+    conn: &mut AsyncPgConnection,
+    charge_ids: &[i64],
+) -> QueryResult<Vec<ChargeJob>> {
     jobs::table
         .filter(jobs::source_charge_id.eq_any(charge_ids))
         .order(jobs::id)

@@ -178,7 +178,10 @@ mod tests {
     use super::*;
 
     fn policy() -> JobPolicy {
-        JobPolicy { backoff: [5, 10, 15].map(|minutes| Duration::from_secs(60 * minutes)).to_vec(), max_retries: 3 }
+        JobPolicy {
+            backoff: [5, 10, 15].map(|minutes| Duration::from_secs(60 * minutes)).to_vec(),
+            max_retries: 3,
+        }
     }
 
     #[test]

@@ -163,7 +163,8 @@ fn recovered(job: &StuckJob) -> NewFailure {
         subject_id: job.id.to_string(),
         event_type: None,
         code: "STUCK".to_owned(),
-        message: "stuck in PROCESSING: its process died while it granted the bonus; it is due again".to_owned(),
+        message: "stuck in PROCESSING: its process died while it granted the bonus; it is due again"
+            .to_owned(),
         detail: Some(json!({ "trigger": "RECOVERY", "outcome": "STUCK", "startedAt": job.stuck_since })),
         attempt: job.retry_count.saturating_add(1),
         flow_id: Some(job.flow_id),

@@ -12,8 +12,11 @@ use uuid::Uuid;
 
 use super::{AfterFailure, ChargeJob, ChargeJobStatus, ChargeJobType};
 use crate::{
-    charges::{Charge, ChargeStatus, ChargePaymentStatus, promotion::Earned},
-    db::{Statement, schema::{charge, charge_event_job}},
+    charges::{Charge, ChargePaymentStatus, ChargeStatus, promotion::Earned},
+    db::{
+        Statement,
+        schema::{charge, charge_event_job},
+    },
     types::{Instant, millis},
 };
 
@@ -159,12 +162,17 @@ pub(super) async fn insert_bonus(conn: &mut AsyncPgConnection, job: &ChargeJob) 
 pub(super) async fn is_held(conn: &mut AsyncPgConnection, claimed: &ClaimedJob) -> QueryResult<bool> {
     let now = charge_event_job::table.find(claimed.job.id).select(ChargeJob::as_select()).first(conn).await;
     let now: Option<ChargeJob> = now.optional()?;
-    let is_ours = |job: ChargeJob| job.is(ChargeJobStatus::Processing) && job.claim_token == Some(claimed.token);
+    let is_ours =
+        |job: ChargeJob| job.is(ChargeJobStatus::Processing) && job.claim_token == Some(claimed.token);
     Ok(now.is_some_and(is_ours))
 }
 
 /// PROCESSING → DONE; false if the claim is lost.
-pub(super) async fn done(conn: &mut AsyncPgConnection, claimed: &ClaimedJob, bonus_id: i64) -> QueryResult<bool> {
+pub(super) async fn done(
+    conn: &mut AsyncPgConnection,
+    claimed: &ClaimedJob,
+    bonus_id: i64,
+) -> QueryResult<bool> {
     let done = Statement::new(
         "UPDATE charge_event_job SET status = 'DONE', result_charge_id = $3, processed_at = now(), last_error = NULL
          WHERE id = $1 AND status = 'PROCESSING' AND claim_token = $2",
@@ -185,7 +193,9 @@ pub(super) async fn failed(
     error: &str,
 ) -> QueryResult<bool> {
     let (status, retry_count, wait) = match after {
-        AfterFailure::Retry { retry_count, wait } => (ChargeJobStatus::Pending, retry_count, Some(millis(wait))),
+        AfterFailure::Retry { retry_count, wait } => {
+            (ChargeJobStatus::Pending, retry_count, Some(millis(wait)))
+        }
         AfterFailure::GiveUp { retry_count } => (ChargeJobStatus::Failed, retry_count, None),
     };
     let failed = Statement::new(

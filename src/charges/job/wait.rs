@@ -19,6 +19,8 @@ pub fn job_waits_for(job: &ChargeJob, is_any_promotion_active: bool, now: Instan
         ChargeJobStatus::Pending if job.next_retry_at.is_some_and(|at| at > now) => {
             state(WaitReason::Backoff, job.next_retry_at, Some(job.updated_at), job.last_error.clone())
         }
-        ChargeJobStatus::Pending => state(WaitReason::NextPoll, None, Some(job.updated_at), job.last_error.clone()),
+        ChargeJobStatus::Pending => {
+            state(WaitReason::NextPoll, None, Some(job.updated_at), job.last_error.clone())
+        }
     }
 }

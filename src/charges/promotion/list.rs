@@ -7,38 +7,31 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use super::ChargeEvent;
 use crate::db::{
     Counting,
-    page::{Keyset, PageRequest, PageRows},
+    page::{Listing, PageRequest, PageRows, keyset_page},
     schema::charge_event as events,
 };
 
-/// A page of promotions, newest first.
-pub async fn list_promotions(
-    conn: &mut AsyncPgConnection,
-    page: &PageRequest,
-) -> QueryResult<PageRows<ChargeEvent>> {
-    let mut query = events::table.select(ChargeEvent::as_select()).limit(page.fetch()).into_boxed();
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(events::created_at.le(at));
-        query =
-            query.filter(events::created_at.lt(at).or(events::created_at.eq(at).and(events::id.lt(id))));
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(events::created_at.ge(at));
-        query =
-            query.filter(events::created_at.gt(at).or(events::created_at.eq(at).and(events::id.gt(id))));
-    }
-    query = if page.backwards {
-        query.order((events::created_at.asc(), events::id.asc()))
-    } else {
-        query.order((events::created_at.desc(), events::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+/// All promotions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PromotionFilter;
 
-/// How many promotions there are, counted up to `cap + 1`.
-pub async fn count_promotions(conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
-    let order = (events::created_at.desc(), events::id.desc());
-    Counting(events::table.select(sql::<Integer>("1")).order(order).limit(cap + 1)).get_result(conn).await
+impl Listing for PromotionFilter {
+    type Row = ChargeEvent;
+
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<ChargeEvent>> {
+        let query = events::table.select(ChargeEvent::as_select()).into_boxed();
+        let query = keyset_page!(query, request, events::created_at, events::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        let order = (events::created_at.desc(), events::id.desc());
+        Counting(events::table.select(sql::<Integer>("1")).order(order).limit(cap + 1)).get_result(conn).await
+    }
 }
 
 /// The promotions with these ids.

@@ -54,6 +54,8 @@ pub struct App {
     pub payments: Payments,
     /// Charges.
     pub charges: Charges,
+    /// The gateways that coins are bought at.
+    pub purchases: PurchaseGateways,
     /// The consumers of messages.
     pub inbox: Inbox,
     /// The live failure feed.
@@ -102,6 +104,7 @@ impl App {
         let broker = Broker::new(&config.broker, authorities.clone())?;
         let tasks = Tasks::new(record_crashes(db.clone()));
         let http = HttpClient::new(config.toss.provider_timeout, authorities.as_deref().map(str::as_bytes))?;
+        let purchases = PurchaseGateways::new(&config.purchases, &http)?;
         let publisher = Publisher::new(db.clone(), Arc::clone(&broker), &config.outbox, instance.to_string());
         let outbox = publisher.outbox();
         let payments = Payments {
@@ -112,8 +115,7 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
-        let purchases = PurchaseGateways::default();
-        let charges = Charges::new(db.clone(), purchases, tasks.clone(), config.charges.clone());
+        let charges = Charges::new(db.clone(), purchases.clone(), tasks.clone(), config.charges.clone());
         let handlers: Vec<Arc<dyn Handler>> = vec![
             Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
             Arc::new(ParticipantCancel(payments.clone())),
@@ -137,6 +139,7 @@ impl App {
             outbox,
             payments,
             charges,
+            purchases,
             inbox,
             hints,
         })

@@ -20,7 +20,7 @@ pub use broker::{BrokerConfig, QueueType};
 pub use charges::ChargeConfig;
 pub use consumers::ConsumerConfig;
 pub use database::DatabaseConfig;
-pub use gateways::TossConfig;
+pub use gateways::{AppleEnvironment, HectoField, PurchaseConfig, TossConfig, given};
 pub use http::HttpConfig;
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn waits_five_ten_and_fifteen_minutes_and_fails_at_the_third_retry() {
-        let minutes = |minutes| Duration::from_secs(60 * minutes);
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
         let retry = |retry_count, wait| AfterFailure::Retry { retry_count, wait: minutes(wait) };
         assert_eq!(policy().after_first_try(), retry(0, 5));
         assert_eq!(policy().after_retry(0), retry(1, 10));

@@ -49,8 +49,6 @@ impl From<AppError> for CommandError {
     fn from(error: AppError) -> Self {
         match error {
             AppError::Setting(error) => Self::Setting(error),
-            AppError::Database(error) => Self::Setting(SettingError::new("DATABASE_URL", error.to_string())),
-            AppError::Broker(error) => Self::Setting(SettingError::new("AMQP_URL", error.to_string())),
             other @ (AppError::HttpClient(_) | AppError::Migration(_)) => Self::failed(other),
         }
     }

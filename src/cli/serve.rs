@@ -15,6 +15,11 @@ use crate::{
 pub(super) async fn run(config: ServeConfig) -> Result<(), CommandError> {
     telemetry::init_logs(&config.log)?;
     let app = App::build(config)?;
+    if app.payments.toss.is_none() {
+        tracing::warn!(
+            "the gateway TOSS is off: set PAYDESK_TOSS_URL and PAYDESK_TOSS_SECRET_KEY to take payments"
+        );
+    }
     app.migrate().await?;
     app.start();
     let server = app.listen().await.map_err(|error| listen_error(&app.config, &error))?;

@@ -35,7 +35,7 @@ fn logged(format: LogFormat, directives: &str, work: impl FnOnce()) -> Vec<Strin
 fn a_request() {
     let _request = info_span!("request", request_id = "r-1", operation = tracing::field::Empty).entered();
     tracing::Span::current().record("operation", "payments");
-    info!(payment = 7, "first");
+    info!(payment = 7, took_ms = std::time::Duration::from_millis(9).as_millis(), "first");
     let _inner = info_span!("gateway", gateway = "toss").entered();
     warn!(error = %"it\nbroke", ok = false, "second \"quoted\"");
 }
@@ -56,6 +56,7 @@ fn each_json_line_is_flat_and_names_its_request() {
         assert!(line.as_object().unwrap().values().all(|value| !value.is_object() && !value.is_array()));
     }
     assert_eq!((&lines[0]["message"], &lines[0]["payment"]), (&"first".into(), &7.into()));
+    assert_eq!(lines[0]["took_ms"], 9);
     assert_eq!((&lines[0]["level"], &lines[0]["span"]), (&"INFO".into(), &"request".into()));
     assert_eq!(
         (&lines[1]["message"], &lines[1]["error"]),

@@ -14,6 +14,7 @@ mod inbound_dead_letter;
 mod input;
 mod limits;
 mod loaders;
+mod loads;
 mod outbox_event;
 pub mod page;
 mod payment;

@@ -86,7 +86,6 @@ impl App {
             payment_watcher: Arc::clone(&self.payment_watcher),
             refund_watcher: Arc::clone(&self.refund_watcher),
             outbox_watcher: Arc::clone(&self.outbox_watcher),
-            tasks: self.tasks.clone(),
             environment: self.config.http.environment.clone(),
         };
         let rate_limit = RateLimit {

@@ -1,6 +1,46 @@
 //! Keyset pages: newest first, never OFFSET.
 
+use diesel::QueryResult;
+use diesel_async::AsyncPgConnection;
+
 use crate::types::Instant;
+
+/// A filter of a list, which knows the rows that it picks.
+pub trait Listing: Clone + Send + Sync + 'static {
+    /// What is listed.
+    type Row: Send;
+
+    /// A page, newest first.
+    fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> impl Future<Output = QueryResult<PageRows<Self::Row>>> + Send;
+
+    /// How many match, counted up to `cap + 1`. In the list's order where an index gives it: unordered, the planner may
+    /// prefer to read the table from its oldest row, however far the first match is.
+    fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> impl Future<Output = QueryResult<i64>> + Send;
+}
+
+/// Puts a page's bounds, order and limit on a boxed query, by the columns of its time and its id.
+macro_rules! keyset_page {
+    ($query:expr, $request:expr, $at:expr, $id:expr) => {{
+        let mut query = $query.limit($request.fetch());
+        // The comparison of the time alone is what bounds the index scan.
+        if let Some($crate::db::page::Keyset { at, id }) = $request.after {
+            query = query.filter($at.le(at)).filter($at.lt(at).or($at.eq(at).and($id.lt(id))));
+        }
+        if let Some($crate::db::page::Keyset { at, id }) = $request.before {
+            query = query.filter($at.ge(at)).filter($at.gt(at).or($at.eq(at).and($id.gt(id))));
+        }
+        if $request.backwards {
+            query.order(($at.asc(), $id.asc()))
+        } else {
+            query.order(($at.desc(), $id.desc()))
+        }
+    }};
+}
+pub(crate) use keyset_page;
 
 /// Where a row stands in a list: its time, then its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

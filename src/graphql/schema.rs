@@ -21,7 +21,6 @@ use crate::{
     inbox::Inbox,
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
-    workers::Tasks,
 };
 
 /// What the resolvers work with; one for the process.
@@ -45,8 +44,6 @@ pub struct Services {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
-    /// Where the loaders' reads run.
-    pub tasks: Tasks,
     /// The deployment's name.
     pub environment: String,
 }
@@ -70,7 +67,7 @@ fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
 /// The API over these services. Loaders are made anew for every operation: nothing read for one caller reaches another.
 pub fn api(services: Services, options: ApiOptions) -> Api {
     let per_operation = services.clone();
-    let prepare = move |data: &mut Data| loaders::insert(data, &per_operation);
+    let prepare = move |data: &mut Data, loads| loaders::insert(data, &per_operation, loads);
     Api::new(builder().data(services), options, prepare)
 }
 

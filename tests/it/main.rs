@@ -32,4 +32,5 @@ mod requeue;
 mod retention;
 mod rows;
 mod schema;
+mod settings;
 mod support;

@@ -155,7 +155,7 @@ async fn a_notice_is_confirmed_by_the_lookup_where_there_is_one() {
     bench.behave("payverse", "lookup", json!({ "status": 503 })).await;
     assert_eq!(confirm(turned(&honest)).await, "unknown");
 
-    let without = Bench::with(|config| config.payverse_lookup_path.clear()).await;
+    let without = Bench::with(|config| config.payverse_lookup_path = "none".to_owned()).await;
     assert!(!without.purchases.knows_order_ids(Payverse));
     assert_eq!(without.class(Payverse, "SIMTID").await, ("pending", "NO_LOOKUP".to_owned()));
     let Some(Notice::Paid(told)) = without.purchases.read_payverse(&sale(json!({}))) else {

@@ -9,10 +9,10 @@ mod usage;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use thiserror::Error;
 
-use crate::config::SettingError;
+use crate::config::{SettingError, without_empty_variables};
 
 /// Paydesk, the payments operations backend
 #[derive(Debug, Parser)]
@@ -58,7 +58,8 @@ impl CommandError {
 
 /// Reads the command line and the environment, does it, and tells how it ended.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = without_empty_variables(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage::explain(&error),
     };
@@ -74,10 +75,7 @@ pub fn run() -> ExitCode {
 fn dispatch(command: Command) -> Result<(), CommandError> {
     match command {
         Command::Token(args) => Ok(token::run(&args)?),
-        Command::Schema => {
-            print!("{}", crate::graphql::sdl());
-            Ok(())
-        }
+        Command::Schema => usage::print(&crate::graphql::sdl()).map_err(CommandError::failed),
         Command::Serve(config) => in_runtime(serve::run(*config)),
         Command::Migrate(args) => in_runtime(migrate::run(args)),
         Command::Simulate(args) => {

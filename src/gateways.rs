@@ -14,6 +14,8 @@ mod purchase;
 mod purchase_gateways;
 mod refusal;
 mod store;
+#[cfg(test)]
+mod testing;
 pub mod toss;
 
 pub use call::{CallOutcome, ProviderCall};

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{
     SettingError,
-    value::{positive_duration, secret},
+    value::{http_url, positive_duration, secret},
 };
 
 /// Toss Payments. Without its URL and key the gateway is off and its mutations answer `GATEWAY_UNAVAILABLE`.
@@ -13,7 +13,7 @@ use super::{
 #[command(next_help_heading = "Gateways")]
 pub struct TossConfig {
     /// Toss Payments' base URL, such as https://api.tosspayments.com
-    #[arg(long, env = "PAYDESK_TOSS_URL")]
+    #[arg(long, env = "PAYDESK_TOSS_URL", value_parser = http_url)]
     pub toss_url: Option<String>,
 
     /// Toss Payments' secret key (`live_sk_…` or `test_sk_…`)
@@ -35,7 +35,7 @@ pub struct TossConfig {
 #[command(next_help_heading = "Gateways")]
 pub struct PurchaseConfig {
     /// Payverse's base URL, such as https://pay.payverseglobal.com
-    #[arg(long, env = "PAYDESK_PAYVERSE_URL")]
+    #[arg(long, env = "PAYDESK_PAYVERSE_URL", value_parser = http_url)]
     pub payverse_url: Option<String>,
 
     /// Our merchant id at Payverse (`mid`)
@@ -50,7 +50,7 @@ pub struct PurchaseConfig {
     #[arg(long, env = "PAYDESK_PAYVERSE_SECRET_KEY", hide_env_values = true, value_parser = secret)]
     pub payverse_secret_key: Option<SecretString>,
 
-    /// Where Payverse is asked about a payment; empty when it cannot be asked: then its signed notices are believed by
+    /// Where Payverse is asked about a payment; `none` when it cannot be asked: then its signed notices are believed by
     /// themselves, and must be restricted to its addresses
     #[arg(long, env = "PAYDESK_PAYVERSE_LOOKUP_PATH", default_value = "/payment/inquiry")]
     pub payverse_lookup_path: String,
@@ -64,7 +64,7 @@ pub struct PurchaseConfig {
     pub payverse_window_url: String,
 
     /// Bootpay's base URL, such as https://api.bootpay.co.kr/v2: the gateway behind `verify`
-    #[arg(long, env = "PAYDESK_BOOTPAY_URL")]
+    #[arg(long, env = "PAYDESK_BOOTPAY_URL", value_parser = http_url)]
     pub bootpay_url: Option<String>,
 
     /// Our application id at Bootpay
@@ -76,7 +76,7 @@ pub struct PurchaseConfig {
     pub bootpay_private_key: Option<SecretString>,
 
     /// Hecto's API base URL, such as https://gw.settlebank.co.kr
-    #[arg(long, env = "PAYDESK_HECTO_URL")]
+    #[arg(long, env = "PAYDESK_HECTO_URL", value_parser = http_url)]
     pub hecto_url: Option<String>,
 
     /// Our merchant id at Hecto (`mchtId`)
@@ -137,11 +137,11 @@ pub struct PurchaseConfig {
     pub apple_environments: Vec<AppleEnvironment>,
 
     /// Google Play's base URL: https://androidpublisher.googleapis.com
-    #[arg(long, env = "PAYDESK_GOOGLE_URL")]
+    #[arg(long, env = "PAYDESK_GOOGLE_URL", value_parser = http_url)]
     pub google_url: Option<String>,
 
     /// Where access tokens for Google Play are fetched; without it, as the service account says
-    #[arg(long, env = "PAYDESK_GOOGLE_TOKEN_URL")]
+    #[arg(long, env = "PAYDESK_GOOGLE_TOKEN_URL", value_parser = http_url)]
     pub google_token_url: Option<String>,
 
     /// The JSON file of the service account that may read and consume purchases
@@ -158,7 +158,7 @@ pub struct PurchaseConfig {
 
     /// Where this server is reached from outside, such as https://pay.example.com: Payverse and Hecto are told to send
     /// their notices there; without it, to the address that is set at them
-    #[arg(long, env = "PAYDESK_PUBLIC_URL")]
+    #[arg(long, env = "PAYDESK_PUBLIC_URL", value_parser = http_url)]
     pub public_url: Option<String>,
 }
 

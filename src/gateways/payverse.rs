@@ -26,6 +26,8 @@ use crate::{
 use record::{Kind, Record, Status};
 
 const PROVIDER: &str = "PAYVERSE";
+/// The lookup path of who has no lookup.
+const NO_LOOKUP: &str = "none";
 /// How Payverse writes a moment, in Korean time.
 const MOMENT: &str = "%Y%m%d%H%M%S";
 
@@ -63,7 +65,7 @@ impl Payverse {
             mid: given(config.payverse_mid.as_ref())?.to_owned(),
             client_key: given(config.payverse_client_key.as_ref())?.to_owned(),
             secret_key: config.payverse_secret_key.clone()?,
-            lookup_path: (!path.is_empty()).then(|| format!("/{path}")),
+            lookup_path: (path != NO_LOOKUP).then(|| format!("/{path}")),
             window_url: config.payverse_window_url.clone(),
             notice_url: public_url.map(|url| format!("{url}/webhooks/payverse")),
         })

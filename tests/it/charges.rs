@@ -4,20 +4,21 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Shop, TestApp, eventually,
-    shop::{
-        REQUEST, bought, ended, member, order, paid_at_bootpay, promotion, request, requested, verify,
-    },
+    shop::{REQUEST, bought, ended, member, order, paid_at_bootpay, promotion, request, requested, verify},
 };
 
 /// The failures of charges: kind, severity and code.
 pub async fn alarms(test: &TestApp) -> Vec<String> {
-    let sql = "SELECT concat_ws(' ', kind, severity, code) FROM failure WHERE subject_type = 'CHARGE' ORDER BY id";
+    let sql =
+        "SELECT concat_ws(' ', kind, severity, code) FROM failure WHERE subject_type = 'CHARGE' ORDER BY id";
     test.db.values(sql).await
 }
 
 /// The balances of a member in a container.
 pub async fn balances(test: &TestApp, member: &str, container: &str) -> (i64, i64) {
-    let sql = format!("SELECT charge_can, bonus_can FROM wallet WHERE member_id = {member} AND container = '{container}'");
+    let sql = format!(
+        "SELECT charge_can, bonus_can FROM wallet WHERE member_id = {member} AND container = '{container}'"
+    );
     let row = test.db.client.query_opt(&sql, &[]).await.unwrap();
     row.map_or((0, 0), |row| (row.get(0), row.get(1)))
 }
@@ -175,10 +176,7 @@ async fn the_same_charge_asked_about_many_times_in_parallel_has_one_completion_o
     })
     .await;
     let jobs = "SELECT concat_ws(' ', job_type, additional_can, status) FROM charge_event_job ORDER BY id";
-    assert_eq!(
-        test.db.values::<String>(jobs).await,
-        ["FIRST_CHARGE 10 DONE", "ACTIVE_CHARGE_EVENT 20 DONE"]
-    );
+    assert_eq!(test.db.values::<String>(jobs).await, ["FIRST_CHARGE 10 DONE", "ACTIVE_CHARGE_EVENT 20 DONE"]);
     assert_eq!(test.db.count("charge WHERE status = 'EVENT'").await, 2);
     assert_eq!(balances(&test, &member, "PG").await, (100, 30));
     books_are_true(&test).await;
@@ -201,7 +199,10 @@ async fn what_is_not_paid_as_asked_stays_in_request_with_its_own_code() {
         assert_eq!(ended(&payload).0, Some("REQUEST"), "{payload:#}");
         let due: bool = test
             .db
-            .value(&format!("SELECT next_check_at IS NOT NULL FROM charge WHERE order_id = '{}'", order(&charge)))
+            .value(&format!(
+                "SELECT next_check_at IS NOT NULL FROM charge WHERE order_id = '{}'",
+                order(&charge)
+            ))
             .await;
         (ended(&payload).2.unwrap_or("none").to_owned(), due)
     };
@@ -220,10 +221,7 @@ async fn what_is_not_paid_as_asked_stays_in_request_with_its_own_code() {
     assert_eq!(test.db.count("ledger_entry").await, 0);
     // Who paid and got nothing is told, each once.
     let mismatch = |code: &str| format!("CHARGE_MISMATCH CRITICAL {code}");
-    assert_eq!(
-        alarms(&test).await,
-        ["AMOUNT_MISMATCH", "CURRENCY_MISMATCH", "OWNER_MISMATCH"].map(mismatch)
-    );
+    assert_eq!(alarms(&test).await, ["AMOUNT_MISMATCH", "CURRENCY_MISMATCH", "OWNER_MISMATCH"].map(mismatch));
     test.stop().await;
 }
 
@@ -256,7 +254,8 @@ async fn a_purchase_pays_one_charge_and_a_charge_is_paid_by_one_purchase() {
     let test = TestApp::builder().shop(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
-    let (first, second) = (requested(&service, &member, "PG").await, requested(&service, &member, "PG").await);
+    let (first, second) =
+        (requested(&service, &member, "PG").await, requested(&service, &member, "PG").await);
     let receipt = paid_at_bootpay(&shop, order(&first)).await;
     assert_eq!(ended(&verify(&service, "verify", order(&first), &receipt).await).0, Some("COMPLETE"));
 
@@ -275,8 +274,11 @@ async fn a_purchase_pays_one_charge_and_a_charge_is_paid_by_one_purchase() {
     }
     assert_eq!(alarms(&test).await, ["DUPLICATE_PURCHASE CRITICAL ORDER_ALREADY_PAID"]);
     // One that is not paid is only that.
-    let unpaid =
-        shop.buy(json!({ "gateway": "bootpay", "orderId": order(&first), "amount": 11_000, "status": "declined" })).await;
+    let unpaid = shop
+        .buy(
+            json!({ "gateway": "bootpay", "orderId": order(&first), "amount": 11_000, "status": "declined" }),
+        )
+        .await;
     let payload = verify(&service, "verify", order(&first), &unpaid).await;
     assert_eq!(ended(&payload), (Some("COMPLETE"), false, Some("CHARGE_NOT_PAID")));
     let payload = verify(&service, "verify", "CHGnobody", &receipt).await;
@@ -355,9 +357,7 @@ async fn members_and_products_are_written_and_what_operators_did_is_audited() {
 
     let product = "mutation ($input: CanProductInput!) { upsertCanProduct(input: $input) {
         canProduct { sku can price isActive } userErrors { code field } } }";
-    let input = |sku: &str, can: i64, price: i64, active: bool| {
-        json!({ "input": { "container": "PG", "sku": sku, "can": can, "price": price, "title": "Many", "isActive": active } })
-    };
+    let input = |sku: &str, can: i64, price: i64, active: bool| json!({ "input": { "container": "PG", "sku": sku, "can": can, "price": price, "title": "Many", "isActive": active } });
     let before = bought(&shop, &test.service(), "1").await;
     let charge = requested(&test.service(), "1", "PG").await;
     let data = test.admin().data(product, input("coin_100", 120, 9_900, true)).await;
@@ -367,11 +367,9 @@ async fn members_and_products_are_written_and_what_operators_did_is_audited() {
     let receipt = paid_at_bootpay(&shop, order(&charge)).await;
     assert_eq!(ended(&verify(&test.service(), "verify", order(&charge), &receipt).await).0, Some("COMPLETE"));
     assert_eq!(test.db.value::<i64>(&format!("SELECT can FROM charge WHERE id = {before}")).await, 100);
-    for (bad, field) in [
-        (input("", 1, 1, true), "sku"),
-        (input("x", 0, 1, true), "can"),
-        (input("x", 1, 0, true), "price"),
-    ] {
+    for (bad, field) in
+        [(input("", 1, 1, true), "sku"), (input("x", 0, 1, true), "can"), (input("x", 1, 0, true), "price")]
+    {
         let data = test.admin().data(product, bad).await;
         assert_eq!(data["upsertCanProduct"]["userErrors"][0]["field"], json!(["input", field]));
     }

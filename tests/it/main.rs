@@ -7,6 +7,9 @@
 
 mod authz;
 mod broker_outage;
+mod charge_jobs;
+mod charges;
+mod charges_under_load;
 mod consumers;
 mod consumers_refunds;
 mod consumers_trouble;
@@ -25,6 +28,7 @@ mod outbox_trouble;
 mod outcomes;
 mod payments;
 mod plans;
+mod purchases;
 mod readme;
 mod reconcile;
 mod refunds;
@@ -32,4 +36,5 @@ mod requeue;
 mod retention;
 mod rows;
 mod schema;
+mod settings;
 mod support;

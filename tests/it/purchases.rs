@@ -39,9 +39,11 @@ async fn each_way_completes_a_charge_of_its_gateway() {
     let test = TestApp::builder().shop(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
-    for (gateway, way, place) in
-        [("PG", "verify", "bootpay"), ("PAYVERSE", "payverseVerify", "payverse"), ("HECTO", "verifyHecto", "hecto")]
-    {
+    for (gateway, way, place) in [
+        ("PG", "verify", "bootpay"),
+        ("PAYVERSE", "payverseVerify", "payverse"),
+        ("HECTO", "verifyHecto", "hecto"),
+    ] {
         let charge = requested(&service, &member, gateway).await;
         let id = shop.buy(json!({ "gateway": place, "orderId": order(&charge), "amount": 11_000 })).await;
         let payload = verify(&service, way, order(&charge), &id).await;
@@ -120,7 +122,8 @@ async fn a_purchase_of_an_app_store_is_for_its_owner_and_product_alone() {
         let payload = google(&service, order(&charge), sku, &token).await;
         assert_eq!(ended(&payload), (Some("REQUEST"), false, Some(code)), "{purchase}: {payload:#}");
     }
-    let mismatches: i64 = test.db.count("failure WHERE kind = 'CHARGE_MISMATCH' AND severity = 'CRITICAL'").await;
+    let mismatches: i64 =
+        test.db.count("failure WHERE kind = 'CHARGE_MISMATCH' AND severity = 'CRITICAL'").await;
     assert_eq!(mismatches, 6);
     assert_eq!(test.db.count("ledger_entry").await, 0);
     test.stop().await;
@@ -187,7 +190,10 @@ async fn a_reversal_changes_no_balance_is_acknowledged_and_told_once() {
         let id = shop.buy(sale).await;
         is_complete(&test, &charge).await;
         for _ in 0..2 {
-            shop.buy(json!({ "gateway": place, "transactionId": id, "status": "cancelled", "webhook": true })).await;
+            shop.buy(
+                json!({ "gateway": place, "transactionId": id, "status": "cancelled", "webhook": true }),
+            )
+            .await;
         }
         eventually("sale and reversals are acknowledged", async || {
             let sent = shop.calls(place, "webhook").await;
@@ -222,7 +228,8 @@ async fn the_reconciler_completes_what_was_paid_without_anybody_telling_us() {
     }
     // By what was presented, where the gateway did not answer then.
     let charge = requested(&service, &member, "PG").await;
-    let receipt = shop.buy(json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000 })).await;
+    let receipt =
+        shop.buy(json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000 })).await;
     shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "status": 500 })).await;
     let payload = verify(&service, "verify", order(&charge), &receipt).await;
     assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")));
@@ -274,16 +281,19 @@ async fn a_google_purchase_is_consumed_after_it_is_credited_until_google_confirm
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_refuses_our_key_is_told_and_asked_again() {
     let shop = Shop::start().await;
-    let test =
-        TestApp::builder().shop(&shop).set("bootpay-private-key", "a wrong key").start().await;
+    let test = TestApp::builder().shop(&shop).set("bootpay-private-key", "a wrong key").start().await;
     let member = member(&test.service()).await;
     let charge = requested(&test.service(), &member, "PG").await;
-    let receipt = shop.buy(json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000 })).await;
+    let receipt =
+        shop.buy(json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000 })).await;
     for _ in 0..2 {
         let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
         assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_MISCONFIGURED")), "{payload:#}");
     }
-    assert_eq!(test.db.count("failure WHERE kind = 'GATEWAY_MISCONFIGURED' AND severity = 'CRITICAL'").await, 1);
+    assert_eq!(
+        test.db.count("failure WHERE kind = 'GATEWAY_MISCONFIGURED' AND severity = 'CRITICAL'").await,
+        1
+    );
     assert_eq!(test.db.count("charge WHERE next_check_at IS NOT NULL").await, 1);
     test.stop().await;
 }

@@ -105,7 +105,8 @@ impl TestAppBuilder {
 
 /// A new member's id.
 pub async fn member(actor: &Actor) -> String {
-    let query = "mutation { upsertMember(input: { nickname: \"Kim\" }) { member { id } userErrors { code } } }";
+    let query =
+        "mutation { upsertMember(input: { nickname: \"Kim\" }) { member { id } userErrors { code } } }";
     let data = actor.data(query, json!({})).await;
     data["upsertMember"]["member"]["id"].as_str().unwrap().to_owned()
 }
@@ -137,14 +138,16 @@ pub async fn verify(actor: &Actor, way: &str, order_id: &str, transaction_id: &s
 
 /// The payload of `appleVerify`.
 pub async fn apple(actor: &Actor, order_id: &str, signed: &str) -> Value {
-    let query = format!("mutation ($input: AppleVerifyInput!) {{ appleVerify(input: $input) {{ {ANSWER} }} }}");
+    let query =
+        format!("mutation ($input: AppleVerifyInput!) {{ appleVerify(input: $input) {{ {ANSWER} }} }}");
     let variables = json!({ "input": { "orderId": order_id, "signedTransaction": signed } });
     actor.data(&query, variables).await["appleVerify"].take()
 }
 
 /// The payload of `processGoogleIap`.
 pub async fn google(actor: &Actor, order_id: &str, sku: &str, token: &str) -> Value {
-    let query = format!("mutation ($input: GoogleIapInput!) {{ processGoogleIap(input: $input) {{ {ANSWER} }} }}");
+    let query =
+        format!("mutation ($input: GoogleIapInput!) {{ processGoogleIap(input: $input) {{ {ANSWER} }} }}");
     let variables = json!({ "input": { "orderId": order_id, "sku": sku, "purchaseToken": token } });
     actor.data(&query, variables).await["processGoogleIap"].take()
 }

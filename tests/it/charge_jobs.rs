@@ -115,11 +115,10 @@ async fn a_run_of_the_worker_touches_nothing_that_is_being_granted() {
     let member = member(&test.service()).await;
     let charge = requested(&test.service(), &member, "PG").await;
     let receipt = paid_at_bootpay(&shop, order(&charge)).await;
-    // The grant waits for the wallet, which somebody holds.
     bought(&shop, &test.service(), &member).await;
+    // The next grant waits for a lock that somebody holds.
     let mut holder = test.db.session().await;
     let held = holder.transaction().await.unwrap();
-    held.execute("LOCK TABLE charge_event_job IN ROW EXCLUSIVE MODE", &[]).await.unwrap();
     test.db
         .run(
             "CREATE FUNCTION slow_bonus() RETURNS trigger LANGUAGE plpgsql AS

@@ -17,7 +17,7 @@ use crate::{
         Shop, TestApp,
         api::{Actor, token},
         eventually,
-        process::Process,
+        process::{Process, free_port},
         shop::{REQUEST, member, promotion, request},
     },
 };
@@ -156,9 +156,4 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
         victims.load(Ordering::Relaxed)
     );
     test.stop().await;
-}
-
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -11,6 +11,7 @@ use crate::{
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
     http::{self, Connections, Http, Readiness, SocketPolicy},
+    operations::{Books, Patience},
     outbox::OutboxGauges,
     telemetry::{self, record},
     workers::{TickError, Worker},
@@ -90,6 +91,7 @@ impl App {
             refund_watcher: Arc::clone(&self.refund_watcher),
             outbox_watcher: Arc::clone(&self.outbox_watcher),
             charge_job_watcher: Arc::clone(&self.charge_job_watcher),
+            books: Books::new(self.db.clone(), Patience::new(&self.config.outbox, &self.config.reconcile)),
             environment: self.config.http.environment.clone(),
         };
         let rate_limit = RateLimit {

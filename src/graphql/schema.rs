@@ -13,6 +13,7 @@ use super::{
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
     inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
+    invariant::InvariantQuery,
     loaders,
     member::{MemberMutation, MemberQuery},
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
@@ -25,6 +26,7 @@ use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
+    operations::Books,
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
 };
@@ -54,6 +56,8 @@ pub struct Services {
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
     /// Watched bonus jobs.
     pub charge_job_watcher: Arc<Watcher<ChargeJobRows>>,
+    /// The books.
+    pub books: Books,
     /// The deployment's name.
     pub environment: String,
 }
@@ -72,6 +76,7 @@ pub struct Query(
     MemberQuery,
     InboundDeadLetterQuery,
     FailureQuery,
+    InvariantQuery,
 );
 
 /// Every change.

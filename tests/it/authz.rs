@@ -57,6 +57,7 @@ fn cases() -> Vec<Case> {
         case("Query.chargeEvents", "{ chargeEvents { nodes { id } } }", none(), READERS),
         case("Query.canProducts", "{ canProducts { sku } }", none(), ANY_ROLE),
         case("Query.member", "{ member(id: 1) { id } }", none(), ANY_ROLE),
+        case("Query.invariants", "{ invariants { name } }", none(), READERS),
         // All are refused as business, after the guard.
         case("Mutation.requestCharge", shop::REQUEST, shop::request("", "999", "PG", "x"), &[Admin, Service]),
         case("Mutation.verify", VERIFY, verification(), &[Admin, Service]),

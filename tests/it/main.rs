@@ -6,6 +6,7 @@
 )]
 
 mod authz;
+mod books;
 mod broker_outage;
 mod charge_jobs;
 mod charges;
@@ -18,6 +19,7 @@ mod dead_letters;
 mod exposure;
 mod feed;
 mod idempotency;
+mod invariants;
 mod layering;
 mod lists;
 mod main_job;

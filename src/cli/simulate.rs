@@ -1,11 +1,6 @@
 //! `paydesk simulate`: the payment gateways, simulated.
 
-use std::{
-    io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use thiserror::Error;
@@ -113,6 +108,8 @@ impl SimulateArgs {
             hecto_aes_key: args.hecto_aes_key,
             apple_bundle_id: args.apple_bundle_id,
             google_package_name: args.google_package_name,
+            apple_root: args.apple_root,
+            google_service_account: args.google_service_account,
             webhook_url: args.webhook_url,
             webhook_retry: args.webhook_retry,
         }
@@ -122,19 +119,11 @@ impl SimulateArgs {
 /// Why there is no simulator.
 #[derive(Debug, Error)]
 pub enum SimulateError {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {cause}")]
-    Listen {
+    /// The address cannot be listened on, or a file cannot be written.
+    #[error("cannot start on {address}: {cause}")]
+    Start {
         /// The address of `--listen`.
         address: SocketAddr,
-        /// What the system says.
-        cause: io::Error,
-    },
-    /// A file cannot be written.
-    #[error("cannot write {path}: {cause}")]
-    Write {
-        /// The file.
-        path: PathBuf,
         /// What the system says.
         cause: io::Error,
     },
@@ -149,9 +138,7 @@ pub async fn run(args: SimulateArgs) -> Result<(), SimulateError> {
     let mut terminate = signal(SignalKind::terminate())?;
     let simulator = Simulator::start_with(args.listen, args.setup())
         .await
-        .map_err(|cause| SimulateError::Listen { address: args.listen, cause })?;
-    write(args.apple_root.as_deref(), || simulator.apple_root())?;
-    write(args.google_service_account.as_deref(), || simulator.google_service_account())?;
+        .map_err(|cause| SimulateError::Start { address: args.listen, cause })?;
     println!("paydesk simulate listens on {}", simulator.base_url());
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -159,12 +146,4 @@ pub async fn run(args: SimulateArgs) -> Result<(), SimulateError> {
     }
     simulator.stop().await;
     Ok(())
-}
-
-/// Writes what `text` gives to a file that was asked for.
-fn write(path: Option<&Path>, text: impl FnOnce() -> io::Result<String>) -> Result<(), SimulateError> {
-    let Some(path) = path else { return Ok(()) };
-    text()
-        .and_then(|text| std::fs::write(path, text))
-        .map_err(|cause| SimulateError::Write { path: path.to_owned(), cause })
 }

@@ -17,9 +17,9 @@ pub struct SimulateArgs {
     #[arg(long, default_value = "127.0.0.1:9090")]
     pub listen: SocketAddr,
 
-    /// Where Payverse's and Hecto's webhooks go: this and /payverse or /hecto, such as http://127.0.0.1:8080/webhooks
-    #[arg(long)]
-    pub webhook_url: Option<String>,
+    /// Where Payverse's and Hecto's webhooks go: this and /payverse or /hecto
+    #[arg(long, default_value = "http://127.0.0.1:8080/webhooks")]
+    pub webhook_url: String,
 
     /// How long a webhook that was not received well waits for its second try; doubles with each, ten tries in all
     #[arg(long, default_value = "1s", value_parser = humantime::parse_duration)]
@@ -110,7 +110,7 @@ impl SimulateArgs {
             google_package_name: args.google_package_name,
             apple_root: args.apple_root,
             google_service_account: args.google_service_account,
-            webhook_url: args.webhook_url,
+            webhook_url: Some(args.webhook_url),
             webhook_retry: args.webhook_retry,
         }
     }

@@ -11,7 +11,6 @@ use crate::simulator::{Simulator, SimulatorSetup};
 /// Simulates the payment gateways in memory, for demonstrations and tests. Merchant ids and keys are taken from the same
 /// variables that `serve` reads; without them they are the documented ones of the simulator.
 #[derive(Debug, Clone, Args)]
-#[expect(clippy::doc_markdown, reason = "the fields' documentation is the text of --help")]
 pub struct SimulateArgs {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:9090")]

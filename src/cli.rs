@@ -6,6 +6,7 @@ pub mod serve;
 pub mod simulate;
 pub mod token;
 mod usage;
+pub mod verify;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Prints the GraphQL schema (SDL)
     Schema,
+    /// Checks the books of a database: what must hold of its rows, and which break it
+    Verify(Box<verify::VerifyArgs>),
     /// Signs a token with the HS256 secret, for development and scripts
     Token(token::TokenArgs),
     /// Simulates the payment gateways
@@ -78,6 +81,7 @@ fn dispatch(command: Command) -> Result<(), CommandError> {
         Command::Schema => usage::print(&crate::graphql::sdl()).map_err(CommandError::failed),
         Command::Serve(config) => in_runtime(serve::run(*config)),
         Command::Migrate(args) => in_runtime(migrate::run(args)),
+        Command::Verify(args) => in_runtime(verify::run(*args)),
         Command::Simulate(args) => {
             in_runtime(async { simulate::run(args).await.map_err(CommandError::failed) })
         }

@@ -12,6 +12,7 @@ mod failure;
 pub mod guard;
 mod inbound_dead_letter;
 mod input;
+mod invariant;
 mod limits;
 mod loaders;
 mod loads;

@@ -17,8 +17,7 @@ pub trait Listing: Clone + Send + Sync + 'static {
         request: &PageRequest,
     ) -> impl Future<Output = QueryResult<PageRows<Self::Row>>> + Send;
 
-    /// How many match, counted up to `cap + 1`. In the list's order where an index gives it: unordered, the planner may
-    /// prefer to read the table from its oldest row, however far the first match is.
+    /// How many match, counted up to `cap + 1`.
     fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> impl Future<Output = QueryResult<i64>> + Send;
 }
 
@@ -41,6 +40,20 @@ macro_rules! keyset_page {
     }};
 }
 pub(crate) use keyset_page;
+
+/// Counts what a boxed query picks, up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the
+/// table from its oldest row, however far the first match is.
+macro_rules! keyset_count {
+    ($query:expr, $cap:expr, $at:expr, $id:expr) => {
+        $crate::db::Counting(
+            $query
+                .select(diesel::dsl::sql::<diesel::sql_types::Integer>("1"))
+                .order(($at.desc(), $id.desc()))
+                .limit($cap + 1),
+        )
+    };
+}
+pub(crate) use keyset_count;
 
 /// Where a row stands in a list: its time, then its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use super::{
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
     inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
+    invariant::InvariantQuery,
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
@@ -19,6 +20,7 @@ use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
+    operations::Books,
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
 };
@@ -44,13 +46,23 @@ pub struct Services {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// The books.
+    pub books: Books,
     /// The deployment's name.
     pub environment: String,
 }
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
+pub struct Query(
+    ViewerQuery,
+    PaymentQuery,
+    RefundQuery,
+    OutboxQuery,
+    InboundDeadLetterQuery,
+    FailureQuery,
+    InvariantQuery,
+);
 
 /// Every change.
 #[derive(MergedObject, Default)]

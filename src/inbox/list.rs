@@ -1,18 +1,14 @@
 //! What the API reads: dead letters, their counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper,
-    dsl::sql,
-    pg::Pg,
-    result::QueryResult,
-    sql_types::{Bool, Integer},
+    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, dsl::sql, pg::Pg,
+    result::QueryResult, sql_types::Bool,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::{DeadLetterStatus, InboundDeadLetter};
 use crate::db::{
-    Counting,
-    page::{Listing, PageRequest, PageRows, keyset_page},
+    page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
     schema::inbound_dead_letter as letters,
 };
 
@@ -49,7 +45,7 @@ impl Listing for DeadLetterFilter {
     }
 
     async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
-        Counting(filtered(self).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
+        keyset_count!(filtered(self), cap, letters::received_at, letters::id).get_result(conn).await
     }
 }
 

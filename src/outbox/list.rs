@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{Array, BigInt, Bool, Integer, Text},
+    sql_types::{Array, BigInt, Bool, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource, Statement, StoredJson,
-        page::{Listing, PageRequest, PageRows, keyset_page},
+        Database, DbError, RowSource, Statement, StoredJson,
+        page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::payment_outbox as events,
     },
     types::Instant,
@@ -110,9 +110,7 @@ impl Listing for OutboxFilter {
     }
 
     async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
-        let order = (events::created_at.desc(), events::id.desc());
-        let matching = filtered(self).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-        Counting(matching).get_result(conn).await
+        keyset_count!(filtered(self), cap, events::created_at, events::id).get_result(conn).await
     }
 }
 

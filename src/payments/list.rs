@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::{Error as DieselError, QueryResult},
-    sql_types::{Bool, Integer},
+    sql_types::Bool,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::{Payment, PaymentStatus, refund::completed_of};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource,
-        page::{Listing, PageRequest, PageRows, keyset_page},
+        Database, DbError, RowSource,
+        page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::payment as payments,
     },
     types::Instant,
@@ -88,9 +88,7 @@ impl Listing for PaymentFilter {
     }
 
     async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
-        let order = (payments::created_at.desc(), payments::id.desc());
-        let matching = filtered(self).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-        Counting(matching).get_result(conn).await
+        keyset_count!(filtered(self), cap, payments::created_at, payments::id).get_result(conn).await
     }
 }
 

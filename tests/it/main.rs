@@ -6,6 +6,7 @@
 )]
 
 mod authz;
+mod books;
 mod broker_outage;
 mod consumers;
 mod consumers_refunds;
@@ -15,6 +16,7 @@ mod dead_letters;
 mod exposure;
 mod feed;
 mod idempotency;
+mod invariants;
 mod layering;
 mod lists;
 mod main_job;

@@ -1,11 +1,8 @@
 //! What the API reads: single refunds, lists, counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
-    dsl::sql,
-    pg::Pg,
-    result::QueryResult,
-    sql_types::{Bool, Integer},
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, dsl::sql,
+    pg::Pg, result::QueryResult, sql_types::Bool,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,8 +10,8 @@ use uuid::Uuid;
 use super::{Refund, RefundSource, RefundStatus};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource,
-        page::{Listing, PageRequest, PageRows, keyset_page},
+        Database, DbError, RowSource,
+        page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::refund as refunds,
     },
     types::Instant,
@@ -93,9 +90,7 @@ impl Listing for RefundFilter {
     }
 
     async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
-        let order = (refunds::created_at.desc(), refunds::id.desc());
-        let matching = filtered(self).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-        Counting(matching).get_result(conn).await
+        keyset_count!(filtered(self), cap, refunds::created_at, refunds::id).get_result(conn).await
     }
 }
 

@@ -13,6 +13,8 @@ mod payverse;
 mod purchase;
 mod purchase_gateways;
 mod refusal;
+#[cfg(test)]
+mod simulated_tests;
 mod store;
 #[cfg(test)]
 mod testing;

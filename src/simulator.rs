@@ -21,7 +21,7 @@ mod toss;
 mod webhooks;
 mod world;
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, path::Path, time::Duration};
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -57,6 +57,8 @@ impl Simulator {
         let listener = TcpListener::bind(listen).await?;
         let address = listener.local_addr()?;
         let world = World::new(setup);
+        write(world.setup.apple_root.as_deref(), || apple_root(&world))?;
+        write(world.setup.google_service_account.as_deref(), || google_service_account(&world, address))?;
         let stopping = world.stopping.clone();
         let router: Router<World> = control::router()
             .merge(toss::router())
@@ -80,14 +82,12 @@ impl RunningSimulator {
 
     /// The root certificate that Apple's transactions here are signed under, in PEM.
     pub fn apple_root(&self) -> io::Result<String> {
-        let root = self.world.keys.apple().ok_or(io::ErrorKind::Unsupported)?;
-        Ok(root.pem())
+        apple_root(&self.world)
     }
 
     /// The key file of the service account that Google knows here. Its key is made at start and worth nothing.
     pub fn google_service_account(&self) -> io::Result<String> {
-        let account = self.world.keys.google().ok_or(io::ErrorKind::Unsupported)?;
-        Ok(account.key_file(&self.base_url()))
+        google_service_account(&self.world, self.address)
     }
 
     /// Stops listening, cuts delays short, and waits until what has begun is finished.
@@ -97,4 +97,23 @@ impl RunningSimulator {
         tasks.close();
         let _patience_is_over = tokio::time::timeout(STOP_PATIENCE, tasks.wait()).await;
     }
+}
+
+fn apple_root(world: &World) -> io::Result<String> {
+    let root = world.keys.apple().ok_or(io::ErrorKind::Unsupported)?;
+    Ok(root.pem())
+}
+
+fn google_service_account(world: &World, address: SocketAddr) -> io::Result<String> {
+    let account = world.keys.google().ok_or(io::ErrorKind::Unsupported)?;
+    Ok(account.key_file(&format!("http://{address}")))
+}
+
+/// Writes what `text` gives to a file that was asked for.
+fn write(path: Option<&Path>, text: impl FnOnce() -> io::Result<String>) -> io::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let written = text().and_then(|text| std::fs::write(path, text));
+    written.map_err(|error| {
+        io::Error::new(error.kind(), format!("{} cannot be written: {error}", path.display()))
+    })
 }

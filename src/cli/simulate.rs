@@ -1,11 +1,6 @@
 //! `paydesk simulate`: the payment gateways, simulated.
 
-use std::{
-    io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use thiserror::Error;
@@ -16,15 +11,14 @@ use crate::simulator::{Simulator, SimulatorSetup};
 /// Simulates the payment gateways in memory, for demonstrations and tests. Merchant ids and keys are taken from the same
 /// variables that `serve` reads; without them they are the documented ones of the simulator.
 #[derive(Debug, Clone, Args)]
-#[expect(clippy::doc_markdown, reason = "the fields' documentation is the text of --help")]
 pub struct SimulateArgs {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:9090")]
     pub listen: SocketAddr,
 
-    /// Where Payverse's and Hecto's webhooks go: this and /payverse or /hecto, such as http://127.0.0.1:8080/webhooks
-    #[arg(long)]
-    pub webhook_url: Option<String>,
+    /// Where Payverse's and Hecto's webhooks go: this and /payverse or /hecto
+    #[arg(long, default_value = "http://127.0.0.1:8080/webhooks")]
+    pub webhook_url: String,
 
     /// How long a webhook that was not received well waits for its second try; doubles with each, ten tries in all
     #[arg(long, default_value = "1s", value_parser = humantime::parse_duration)]
@@ -113,7 +107,9 @@ impl SimulateArgs {
             hecto_aes_key: args.hecto_aes_key,
             apple_bundle_id: args.apple_bundle_id,
             google_package_name: args.google_package_name,
-            webhook_url: args.webhook_url,
+            apple_root: args.apple_root,
+            google_service_account: args.google_service_account,
+            webhook_url: Some(args.webhook_url),
             webhook_retry: args.webhook_retry,
         }
     }
@@ -122,19 +118,11 @@ impl SimulateArgs {
 /// Why there is no simulator.
 #[derive(Debug, Error)]
 pub enum SimulateError {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {cause}")]
-    Listen {
+    /// The address cannot be listened on, or a file cannot be written.
+    #[error("cannot start on {address}: {cause}")]
+    Start {
         /// The address of `--listen`.
         address: SocketAddr,
-        /// What the system says.
-        cause: io::Error,
-    },
-    /// A file cannot be written.
-    #[error("cannot write {path}: {cause}")]
-    Write {
-        /// The file.
-        path: PathBuf,
         /// What the system says.
         cause: io::Error,
     },
@@ -149,9 +137,7 @@ pub async fn run(args: SimulateArgs) -> Result<(), SimulateError> {
     let mut terminate = signal(SignalKind::terminate())?;
     let simulator = Simulator::start_with(args.listen, args.setup())
         .await
-        .map_err(|cause| SimulateError::Listen { address: args.listen, cause })?;
-    write(args.apple_root.as_deref(), || simulator.apple_root())?;
-    write(args.google_service_account.as_deref(), || simulator.google_service_account())?;
+        .map_err(|cause| SimulateError::Start { address: args.listen, cause })?;
     println!("paydesk simulate listens on {}", simulator.base_url());
     tokio::select! {
         _ = interrupt.recv() => {}
@@ -159,12 +145,4 @@ pub async fn run(args: SimulateArgs) -> Result<(), SimulateError> {
     }
     simulator.stop().await;
     Ok(())
-}
-
-/// Writes what `text` gives to a file that was asked for.
-fn write(path: Option<&Path>, text: impl FnOnce() -> io::Result<String>) -> Result<(), SimulateError> {
-    let Some(path) = path else { return Ok(()) };
-    text()
-        .and_then(|text| std::fs::write(path, text))
-        .map_err(|cause| SimulateError::Write { path: path.to_owned(), cause })
 }

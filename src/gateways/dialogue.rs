@@ -107,9 +107,11 @@ pub(super) fn json<T: DeserializeOwned>(answer: &HttpAnswer) -> Result<T, Failed
     })
 }
 
-/// Whether this can be a gateway's reference at all: it is put into paths and bodies.
+/// Whether this can be a gateway's reference at all: it is put into paths and bodies. Dots alone would lead out of
+/// their place in a path, however they are written.
 pub(super) fn is_reference(text: &str) -> bool {
-    !text.is_empty() && text.len() <= MAX_REFERENCE_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic())
+    let is_printable = text.bytes().all(|byte| byte.is_ascii_graphic());
+    is_printable && text.len() <= MAX_REFERENCE_BYTES && text.bytes().any(|byte| byte != b'.')
 }
 
 /// What a presented reference comes to that no gateway can have given out.
@@ -119,7 +121,7 @@ pub(super) fn no_reference() -> PurchaseOutcome {
 
 /// `text` as one segment of a path.
 pub(super) fn segment(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let written = |byte: u8| {
         if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
     };
@@ -234,8 +236,12 @@ mod tests {
 
     #[test]
     fn a_segment_cannot_leave_its_place_in_the_path() {
-        assert_eq!(segment("a/../b?c#d%e f.g:h"), "a%2F%2E%2E%2Fb%3Fc%23d%25e%20f%2Eg%3Ah");
-        assert_eq!(segment("coin_100-A~"), "coin_100-A~");
+        assert_eq!(segment("a/../b?c#d%e f:g"), "a%2F..%2Fb%3Fc%23d%25e%20f%3Ag");
+        assert_eq!(segment("kr.coin_100-A~"), "kr.coin_100-A~");
+        for text in ["", ".", "..", "a b", "a\n", "한글", &"x".repeat(1501)] {
+            assert!(!is_reference(text), "{text}");
+        }
+        assert!(is_reference("a..b/c+d=="));
     }
 
     #[test]

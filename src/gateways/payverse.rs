@@ -143,6 +143,7 @@ impl Payverse {
             return dialogue.end(no_reference());
         }
         let moment = seoul(clock::now(), MOMENT);
+        // A guess like the rest of the lookup, in the manner of the signatures that are known.
         let sign = self.sign(&[&self.mid, order.order_id, &moment]);
         let inquiry = Inquiry { req_date: &moment, tid, order_id: order.order_id, sign };
         let url = format!("{}{path}", self.base_url);

@@ -1,6 +1,9 @@
 //! The purchase gateways that are on, behind one face. Whatever returns an option returns none for a gateway that is
 //! off (`GATEWAY_UNAVAILABLE`).
 
+#[cfg(test)]
+mod tests;
+
 use super::{
     Asked, Checkout, ConsumeOutcome, Notice, PaymentGateway, ProviderCall, Purchase, PurchaseOrder,
     PurchaseOutcome, Refusal, apple::Apple, bootpay::Bootpay, google::Google, hecto::Hecto,

@@ -1,7 +1,11 @@
 //! What the tests of the purchase gateways share: the clients against the simulator over real HTTP, and against a
 //! server that answers whatever it is told to.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -127,11 +131,17 @@ impl Bench {
         Self { simulator, purchases, http }
     }
 
-    async fn control(&self, route: &str, body: Value) -> Value {
+    /// What a control request comes to, with its status.
+    pub(super) async fn try_control(&self, route: &str, body: Value) -> (u16, Value) {
         let url = format!("{}/_control/{route}", self.simulator.base_url());
         let answer = self.http.post_json(&url, &[], body.to_string()).await.unwrap();
-        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
-        serde_json::from_slice(&answer.body).unwrap()
+        (answer.status, serde_json::from_slice(&answer.body).unwrap())
+    }
+
+    async fn control(&self, route: &str, body: Value) -> Value {
+        let (status, answer) = self.try_control(route, body).await;
+        assert_eq!(status, 200, "{answer}");
+        answer
     }
 
     /// Buys for `ORDER`, as the differences say, and gives what the app would bring back.
@@ -215,16 +225,25 @@ pub(super) enum Canned {
     IsSilent,
 }
 
-/// A server that does each of these in turn, the last one for ever. Gives its address.
-pub(super) async fn canned(script: Vec<Canned>) -> String {
+/// A server that does as it is told, and keeps what it is sent.
+pub(super) struct Server {
+    pub(super) url: String,
+    pub(super) bodies: Arc<Mutex<Vec<String>>>,
+}
+
+/// A server that does each of these in turn, the last one for ever.
+pub(super) async fn canned(script: Vec<Canned>) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let bodies = Arc::<Mutex<Vec<String>>>::default();
+    let kept = Arc::clone(&bodies);
     #[expect(clippy::disallowed_methods, reason = "the server lives as long as the test's runtime")]
     tokio::spawn(async move {
         let mut held = Vec::new();
         for index in 0.. {
             let Ok((mut stream, _)) = listener.accept().await else { return };
-            read_request(&mut stream).await;
+            let body = read_request(&mut stream).await;
+            kept.lock().unwrap().push(body);
             let text = match script.get(index).or(script.last()).unwrap() {
                 Canned::Says(status, body) => format!(
                     "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
@@ -243,22 +262,23 @@ pub(super) async fn canned(script: Vec<Canned>) -> String {
             let _closed = stream.shutdown().await;
         }
     });
-    format!("http://{address}")
+    Server { url, bodies }
 }
 
 /// Reads head and body, so that the answer does not meet a client that still writes.
-async fn read_request(stream: &mut TcpStream) {
+async fn read_request(stream: &mut TcpStream) -> String {
     let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
-        let text = String::from_utf8_lossy(&seen).to_ascii_lowercase();
+        let text = String::from_utf8_lossy(&seen);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let head = head.to_ascii_lowercase();
             let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
             if body.len() >= length.and_then(|length| length.trim().parse().ok()).unwrap_or(0) {
-                return;
+                return body.to_owned();
             }
         }
         match stream.read(&mut buffer).await {
-            Ok(0) | Err(_) => return,
+            Ok(0) | Err(_) => return String::new(),
             Ok(count) => seen.extend_from_slice(&buffer[..count]),
         }
     }
@@ -275,14 +295,14 @@ pub(super) async fn hostile(
     let files = Files::of(&simulator);
     for (answer, expected) in cases {
         let script = [before, std::slice::from_ref(&answer)].concat();
-        let base_url = canned(script).await;
+        let server = canned(script).await;
         let timeout = if matches!(answer, Canned::IsSilent) {
             Duration::from_millis(200)
         } else {
             Duration::from_secs(20)
         };
         let http = HttpClient::new(timeout, None).unwrap();
-        let purchases = PurchaseGateways::new(&config(&base_url, &files), &http).unwrap();
+        let purchases = PurchaseGateways::new(&config(&server.url, &files), &http).unwrap();
         let asked = purchases.ask(gateway, &order(), Some(reference)).await.unwrap();
         assert_eq!(class(&asked.outcome).0, expected, "{answer:?}: {:?}", asked.outcome);
         assert!(!asked.calls.is_empty());

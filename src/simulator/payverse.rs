@@ -80,7 +80,6 @@ pub(super) fn record(setup: &SimulatorSetup, sale: &Sale, forged: bool) -> Value
     let (day, time) = (now.get(..8).unwrap_or_default(), now.get(8..).unwrap_or_default());
     let (order_id, amount) = (sale.order_id.clone().unwrap_or_default(), sale.amount_text());
     let mid = sale.merchant.as_deref().unwrap_or(&setup.payverse_mid);
-    let moved = sale.approved_amount.as_ref().map_or_else(|| amount.clone(), |value| text(Some(value)));
     let (kind, status) = match sale.status {
         _ if forged && sale.is_forged("status") => ("Sale", "SUCCESS"),
         Standing::Paid => ("Sale", "SUCCESS"),
@@ -92,6 +91,7 @@ pub(super) fn record(setup: &SimulatorSetup, sale: &Sale, forged: bool) -> Value
     if forged && sale.is_forged("signature") {
         sign = sign.chars().rev().collect();
     }
+    let succeeded = status == "SUCCESS";
     let mut record = json!({
         "type": kind,
         "mid": mid,
@@ -104,25 +104,30 @@ pub(super) fn record(setup: &SimulatorSetup, sale: &Sale, forged: bool) -> Value
         "requestAmount": amount,
         "installmentMonths": "00",
         "resultStatus": status,
-        "resultCode": if status == "SUCCESS" { "0000" } else { "9000" },
-        "resultMessage": if status == "SUCCESS" { "OK" } else { "not approved" },
+        "resultCode": if succeeded { "0000" } else { "9000" },
+        "resultMessage": if succeeded { "OK" } else { "not approved" },
         "mallReserved": "",
         "sign": sign,
     });
-    let moved = match (kind, status) {
-        ("Sale", "SUCCESS") => json!({
-            "approvalNo": "00000001", "approvalCurrency": sale.currency(), "approvalAmount": moved,
-            "approvalDay": day, "approvalTime": time,
-        }),
-        ("Refund", _) => json!({
-            "cancelCurrency": sale.currency(), "cancelAmount": moved, "cancelDay": day, "cancelTime": time,
-        }),
-        _ => json!({}),
-    };
-    if let (Some(record), Some(moved)) = (record.as_object_mut(), moved.as_object()) {
-        record.extend(moved.clone());
+    if let (Some(record), Some(moved)) = (record.as_object_mut(), moved(sale, kind, day, time).as_object()) {
+        record.extend(moved.iter().filter(|_| succeeded).map(|(name, value)| (name.clone(), value.clone())));
     }
     record
+}
+
+/// The money that moved, in the words of a sale or of a refund.
+fn moved(sale: &Sale, kind: &str, day: &str, time: &str) -> Value {
+    let amount = sale.approved_amount.as_ref().or(sale.amount.as_ref());
+    let (amount, currency) = (text(amount), sale.currency());
+    match kind {
+        "Refund" => json!({
+            "cancelCurrency": currency, "cancelAmount": amount, "cancelDay": day, "cancelTime": time,
+        }),
+        _ => json!({
+            "approvalNo": "00000001", "approvalCurrency": currency, "approvalAmount": amount,
+            "approvalDay": day, "approvalTime": time,
+        }),
+    }
 }
 
 /// A plain SHA-512 over the fields in double bars.

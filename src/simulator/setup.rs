@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 /// Whom the simulated gateways take for their merchant, and with which keys. The defaults are the invented ones of
 /// gateways.md; nothing of it is a secret.
@@ -24,6 +24,10 @@ pub struct SimulatorSetup {
     pub apple_bundle_id: String,
     /// The app at Google.
     pub google_package_name: String,
+    /// A file to write Apple's root certificate to, before anything is answered (PEM).
+    pub apple_root: Option<PathBuf>,
+    /// A file to write the key file of Google's service account to, before anything is answered (JSON).
+    pub google_service_account: Option<PathBuf>,
     /// Where webhooks go: this and `/payverse` or `/hecto`. A purchase may name another address.
     pub webhook_url: Option<String>,
     /// How long a webhook that was not received well waits for its second try; doubles with each.
@@ -43,6 +47,8 @@ impl Default for SimulatorSetup {
             hecto_aes_key: "simAes256KeySimAes256KeySimAes25".to_owned(),
             apple_bundle_id: "kr.sim.coin".to_owned(),
             google_package_name: "kr.sim.coin".to_owned(),
+            apple_root: None,
+            google_service_account: None,
             webhook_url: None,
             webhook_retry: Duration::from_secs(1),
         }

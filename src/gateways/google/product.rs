@@ -94,8 +94,8 @@ impl Product {
             price: None,
             sku: Some(self.product_id.unwrap_or_else(|| sku.to_owned())),
             quantity: self.quantity.unwrap_or(1),
+            consumed: self.consumption_state == Some(CONSUMED),
             account: self.obfuscated_external_account_id,
-            consumed: self.consumption_state != Some(0),
             method: None,
         }
     }

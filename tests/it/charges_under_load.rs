@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::{
     charges::books_are_true,
+    invariants::assert_books_hold,
     support::{
         Shop, TestApp,
         api::{Actor, token},
@@ -141,6 +142,7 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
     .await;
 
     books_are_true(&test).await;
+    assert_books_hold(&test.db);
     let bought = i64::try_from(MEMBERS * CHARGES).unwrap();
     assert_eq!(test.db.count("charge WHERE status = 'CHARGE' AND payment_status = 'COMPLETE'").await, bought);
     assert_eq!(test.db.count("failure WHERE kind = 'CHARGE_JOB_FAILED'").await, 0);

@@ -47,6 +47,9 @@ pub const CHARGE_JOBS: &str = "paydesk_charge_jobs";
 /// Bonus jobs that wait while no promotion is active.
 pub const CHARGE_JOBS_STRANDED: &str = "paydesk_charge_jobs_stranded";
 
+/// Tries to carry a message out, by `queue` and `outcome`.
+pub const CONSUMER_MESSAGES: &str = "paydesk_consumer_messages_total";
+
 /// How a metric is counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
@@ -67,7 +70,7 @@ const DELAYED: &[f64] =
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0];
 
 /// Name, kind and description of every metric.
-pub(super) const ALL: [(&str, Kind, &str); 23] = [
+pub(super) const ALL: [(&str, Kind, &str); 24] = [
     (OUTBOX_ROWS, Kind::Gauge, "Outbox rows by status"),
     (OUTBOX_OLDEST_PENDING, Kind::Gauge, "Age of the oldest PENDING outbox row; 0 without one"),
     (OUTBOX_PUBLISH, Kind::Seconds(DELAYED), "From an event's commit to its PUBLISHED mark"),
@@ -91,4 +94,5 @@ pub(super) const ALL: [(&str, Kind, &str); 23] = [
     (CHARGE_JOB_ATTEMPTS, Kind::Counter, "Tries to grant a bonus by outcome"),
     (CHARGE_JOBS, Kind::Gauge, "Bonus jobs that are not done, by status"),
     (CHARGE_JOBS_STRANDED, Kind::Gauge, "Bonus jobs that wait while no promotion is active"),
+    (CONSUMER_MESSAGES, Kind::Counter, "Tries to carry out a message by queue and outcome"),
 ];

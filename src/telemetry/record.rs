@@ -116,6 +116,11 @@ pub fn charge_jobs_stranded(rows: i64) {
     gauge!(names::CHARGE_JOBS_STRANDED).set(u32::try_from(rows.max(0)).unwrap_or(u32::MAX));
 }
 
+/// What a try to carry out a message of `queue` came to: `done`, `retried`, `dead_lettered` or `left`.
+pub fn consumer_message(queue: &'static str, outcome: &'static str) {
+    counter!(names::CONSUMER_MESSAGES, "queue" => queue, "outcome" => outcome).increment(1);
+}
+
 /// Something that is counted while it is open: dropping it counts down, whatever way it ends.
 #[derive(Debug)]
 pub struct Open(&'static str);

@@ -140,16 +140,8 @@ impl Apple {
         else {
             return refused(RefusalReason::Signature, "it names no transaction or no product");
         };
-        PurchaseOutcome::Paid(Purchase {
-            transaction_id,
-            order_id: None,
-            price: None,
-            sku: Some(sku),
-            quantity: transaction.quantity.unwrap_or(1),
-            account: transaction.app_account_token,
-            consumed: false,
-            method: None,
-        })
+        let (quantity, account) = (transaction.quantity, transaction.app_account_token);
+        PurchaseOutcome::Paid(Purchase::of_product(transaction_id, sku, quantity, account))
     }
 }
 

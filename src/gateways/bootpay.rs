@@ -230,8 +230,16 @@ fn read_token(answer: &HttpAnswer) -> Result<Token, Failed> {
             let token: TokenAnswer = dialogue::json(answer)?;
             Ok(Token::new(token.access_token, token.expire_in.unwrap_or(TOKEN_SECONDS)))
         }
-        400 | 401 | 403 | 404 => Err(error(answer, CallOutcome::Misconfigured)),
-        _ => Err(error(answer, CallOutcome::Unknown)),
+        400 | 401 | 403 | 404 => {
+            let failed = error(answer, CallOutcome::Misconfigured);
+            // Its own words may quote the key that it refuses.
+            let message = "Bootpay refuses our application id or private key";
+            Err(match failed.outcome {
+                CallOutcome::Misconfigured => Failed::new(failed.outcome, &failed.refusal.code, message),
+                _ => failed,
+            })
+        }
+        _ => Err(Failed::status(answer)),
     }
 }
 

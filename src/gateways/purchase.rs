@@ -10,7 +10,11 @@ mod tests;
 use uuid::Uuid;
 
 use super::{ProviderCall, Refusal};
-use crate::types::{Instant, Won, stored_enum};
+use crate::types::{Instant, Won, stored_enum, text::storable};
+
+const MAX_METHOD_BYTES: usize = 100;
+/// Longest text that is taken for an amount or a currency; two amounts side by side fit in.
+const MAX_PRICE_BYTES: usize = 100;
 
 stored_enum! {
     /// A gateway that purchases are made at.
@@ -110,6 +114,46 @@ impl Mismatch {
 }
 
 impl Purchase {
+    /// A payment for one order, at a gateway that knows our order ids.
+    pub(super) fn of_order(
+        transaction_id: String,
+        order_id: String,
+        price: Price,
+        method: Option<&str>,
+    ) -> Self {
+        Self {
+            transaction_id,
+            order_id: Some(order_id),
+            price: Some(price),
+            sku: None,
+            quantity: 1,
+            account: None,
+            consumed: false,
+            method: method
+                .map(|method| storable(method, MAX_METHOD_BYTES))
+                .filter(|method| !method.is_empty()),
+        }
+    }
+
+    /// A product bought at an app store.
+    pub(super) fn of_product(
+        transaction_id: String,
+        sku: String,
+        quantity: Option<i64>,
+        account: Option<String>,
+    ) -> Self {
+        Self {
+            transaction_id,
+            order_id: None,
+            price: None,
+            sku: Some(sku),
+            quantity: quantity.unwrap_or(1),
+            account,
+            consumed: false,
+            method: None,
+        }
+    }
+
     /// Whether it pays for this order. A price that is no whole number of won is another amount.
     pub fn check(&self, order: &PurchaseOrder<'_>) -> Result<(), Mismatch> {
         let token = |account: &String| Uuid::parse_str(account).ok() == Some(order.account_token);
@@ -128,6 +172,14 @@ impl Purchase {
 }
 
 impl Price {
+    /// Takes the texts as they are. One that is far too long is none, rather than cut to another amount.
+    pub(super) fn told(amount: &str, currency: Option<&str>) -> Self {
+        let short = |text: &str| {
+            if text.len() <= MAX_PRICE_BYTES { storable(text, MAX_PRICE_BYTES) } else { "?".to_owned() }
+        };
+        Self { amount: short(amount), currency: currency.map(short) }
+    }
+
     /// The amount in whole won; none for a fraction, and for what we could never have asked for.
     pub fn won(&self) -> Option<Won> {
         let (whole, fraction) = self.amount.split_once('.').unwrap_or((&self.amount, "0"));

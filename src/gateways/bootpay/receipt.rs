@@ -47,16 +47,9 @@ impl Receipt {
 
     /// The purchase; none without an order and a price.
     pub(super) fn purchase(&self) -> Option<Purchase> {
-        Some(Purchase {
-            transaction_id: self.receipt_id.clone(),
-            order_id: Some(self.order_id.clone()?),
-            price: Some(Price { amount: self.price.clone()?.0, currency: self.currency.clone() }),
-            sku: None,
-            quantity: 1,
-            account: None,
-            consumed: false,
-            method: self.method.clone(),
-        })
+        let price = Price::told(&self.price.as_ref()?.0, self.currency.as_deref());
+        let (receipt_id, order_id) = (self.receipt_id.clone(), self.order_id.clone()?);
+        Some(Purchase::of_order(receipt_id, order_id, price, self.method.as_deref()))
     }
 
     /// What it says of itself, for people.

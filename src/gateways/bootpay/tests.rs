@@ -62,6 +62,18 @@ async fn a_payment_that_awaits_approval_is_approved_only_if_it_is_what_the_order
 }
 
 #[tokio::test]
+async fn two_who_approve_at_once_find_one_payment() {
+    let bench = Bench::new().await;
+    let receipt = bench.bought("bootpay", json!({ "status": "unapproved" })).await;
+    let ask = || bench.class(Pg, &receipt);
+    let (first, second) = tokio::join!(ask(), ask());
+    assert_eq!((first.0, second.0), ("paid", "paid"));
+    let approved =
+        bench.calls("bootpay").await.into_iter().filter(|(_, outcome)| outcome == "APPROVED").count();
+    assert_eq!(approved, 1);
+}
+
+#[tokio::test]
 async fn an_approval_whose_answer_is_lost_is_found_on_the_receipt() {
     let bench = Bench::new().await;
     for behaviour in [json!({ "drop": true }), json!({ "status": 500, "effect": true })] {
@@ -118,6 +130,7 @@ async fn amounts_are_read_in_their_own_digits() {
 async fn an_answer_that_says_nothing_decides_nothing() {
     let token = Canned::Says(200, TOKEN.to_owned());
     hostile(Pg, "receipt-1", &[token], silences()).await;
+    hostile(Pg, "receipt-1", &[], silences()).await;
     let receipt = |change: Value| {
         let mut receipt =
             json!({ "receipt_id": "receipt-1", "order_id": ORDER, "price": 11_000, "status": 1 });

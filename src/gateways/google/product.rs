@@ -88,16 +88,10 @@ impl Product {
     }
 
     fn purchase(self, sku: &str, purchase_token: &str) -> Purchase {
-        Purchase {
-            transaction_id: purchase_token.to_owned(),
-            order_id: None,
-            price: None,
-            sku: Some(self.product_id.unwrap_or_else(|| sku.to_owned())),
-            quantity: self.quantity.unwrap_or(1),
-            consumed: self.consumption_state == Some(CONSUMED),
-            account: self.obfuscated_external_account_id,
-            method: None,
-        }
+        let consumed = self.is_consumed();
+        let sku = self.product_id.unwrap_or_else(|| sku.to_owned());
+        let account = self.obfuscated_external_account_id;
+        Purchase { consumed, ..Purchase::of_product(purchase_token.to_owned(), sku, self.quantity, account) }
     }
 }
 

@@ -139,14 +139,7 @@ fn paid(hecto: &Hecto, order: &PurchaseOrder<'_>, data: Data) -> PurchaseOutcome
         let message = "the answer says paid, but not how much or under which number";
         return PurchaseOutcome::Unknown(Refusal::new("UNREADABLE_ANSWER", message));
     };
-    PurchaseOutcome::Paid(Purchase {
-        transaction_id,
-        order_id: Some(order.order_id.to_owned()),
-        price: Some(Price { amount, currency: None }),
-        sku: None,
-        quantity: 1,
-        account: None,
-        consumed: false,
-        method: data.method,
-    })
+    let price = Price::told(&amount, None);
+    let order_id = order.order_id.to_owned();
+    PurchaseOutcome::Paid(Purchase::of_order(transaction_id, order_id, price, data.method.as_deref()))
 }

@@ -33,21 +33,15 @@ pub(super) fn read(hecto: &Hecto, body: &[u8]) -> Notice {
         return refused(RefusalReason::Signature, "the notice's hash is wrong");
     }
     let transaction = field("trdNo");
-    let price = Price { amount: amount.to_owned(), currency: None };
+    let price = Price::told(amount, None);
     match (field("bizType"), status) {
         (APPROVAL | CANCEL, SUCCESS) if !is_reference(transaction) => {
             refused(RefusalReason::Signature, "the notice has no usable trdNo")
         }
-        (APPROVAL, SUCCESS) => Notice::Paid(Purchase {
-            transaction_id: transaction.to_owned(),
-            order_id: Some(order_id.to_owned()),
-            price: Some(price),
-            sku: None,
-            quantity: 1,
-            account: None,
-            consumed: false,
-            method: Some(field("method").to_owned()).filter(|method| !method.is_empty()),
-        }),
+        (APPROVAL, SUCCESS) => {
+            let (transaction, order_id) = (transaction.to_owned(), order_id.to_owned());
+            Notice::Paid(Purchase::of_order(transaction, order_id, price, Some(field("method"))))
+        }
         (CANCEL, SUCCESS) => {
             let original = Some(field("orgTrdNo")).filter(|number| is_reference(number));
             Notice::Reversed(Reversal {

@@ -88,42 +88,30 @@ impl Record {
     /// The amount and currency that were moved, where they are those that were asked for. Otherwise both stand side by
     /// side, which agrees with no order.
     pub(super) fn price(&self) -> Price {
-        let (amount, currency) = match self.kind() {
-            Kind::Refund => (&self.cancel_amount, &self.cancel_currency),
-            Kind::Sale | Kind::Other => (&self.approval_amount, &self.approval_currency),
-        };
-        let asked = Price { amount: self.request_amount.0.clone(), currency: self.request_currency.clone() };
-        let moved = Price {
-            amount: amount.as_ref().map_or_else(|| "?".to_owned(), |amount| amount.0.clone()),
-            currency: currency.clone(),
-        };
         let is_refund = self.kind() == Kind::Refund;
-        let amount = if is_refund
-            || moved.amount == asked.amount
-            || moved.won().is_some_and(|won| asked.won() == Some(won))
-        {
-            moved.amount
+        let (amount, currency) = if is_refund {
+            (&self.cancel_amount, &self.cancel_currency)
         } else {
-            format!("{} asked, {} approved", asked.amount, moved.amount)
+            (&self.approval_amount, &self.approval_currency)
         };
+        let asked = Price::told(&self.request_amount.0, self.request_currency.as_deref());
+        let moved = Price::told(amount.as_ref().map_or("?", |amount| &amount.0), currency.as_deref());
+        // A refund may give back a part.
+        let is_same = is_refund
+            || moved.amount == asked.amount
+            || moved.won().is_some_and(|won| asked.won() == Some(won));
+        let amount =
+            if is_same { moved.amount } else { format!("{} asked, {} approved", asked.amount, moved.amount) };
         let currency = match (asked.currency, moved.currency) {
-            (Some(asked), Some(moved)) if asked != moved => Some(format!("{asked} asked, {moved} approved")),
-            (asked, moved) => Some(moved.or(asked).unwrap_or_else(|| "?".to_owned())),
+            (Some(asked), Some(moved)) if asked != moved => format!("{asked} asked, {moved} approved"),
+            (asked, moved) => moved.or(asked).unwrap_or_else(|| "?".to_owned()),
         };
-        Price { amount, currency }
+        Price::told(&amount, Some(&currency))
     }
 
     /// The purchase, if it is one.
     pub(super) fn purchase(&self, transaction_id: String) -> Purchase {
-        Purchase {
-            transaction_id,
-            order_id: Some(self.order_id.clone()),
-            price: Some(self.price()),
-            sku: None,
-            quantity: 1,
-            account: None,
-            consumed: false,
-            method: self.scheme_group.clone(),
-        }
+        let method = self.scheme_group.as_deref();
+        Purchase::of_order(transaction_id, self.order_id.clone(), self.price(), method)
     }
 }

@@ -70,3 +70,19 @@ fn only_whole_won_that_could_be_asked_for_are_an_amount() {
         assert_eq!(price(text, None).unwrap().won(), None, "{text}");
     }
 }
+
+#[test]
+fn a_price_that_is_far_too_long_is_no_price() {
+    let long = format!("11000.{}1", "0".repeat(100));
+    assert_eq!(Price::told(&long, Some(&long)), Price { amount: "?".into(), currency: Some("?".into()) });
+    assert_eq!(Price::told("11\0", None).won(), None);
+}
+
+#[test]
+fn a_method_can_be_stored() {
+    let price = Price::told("1", None);
+    let method = |text: &str| Purchase::of_order("T".into(), "O".into(), price.clone(), Some(text)).method;
+    assert_eq!(method("").as_deref(), None);
+    assert_eq!(method("카\0드").as_deref(), Some("카\u{FFFD}드"));
+    assert_eq!(method(&"x".repeat(1000)).unwrap().len(), 100);
+}

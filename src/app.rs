@@ -21,7 +21,7 @@ use crate::{
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
     operations::Retention,
-    outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
+    outbox::{Cleanup, Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
     payments::{
         PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows,
         consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister},
@@ -172,6 +172,8 @@ impl App {
             }
             self.tasks.spawn_worker(PaymentReconciler(self.payments.clone()));
             self.tasks.spawn_worker(RefundReconciler(self.payments.clone()));
+            let cleanup = Cleanup::new(self.db.clone(), &self.config.outbox, self.instance.to_string());
+            self.tasks.spawn_worker(cleanup);
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

@@ -16,6 +16,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    daily_run (name, day) {
+        name -> Text,
+        day -> Date,
+        instance -> Text,
+        started_at -> Timestamptz,
+        beat_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
     failure (id) {
         id -> Int8,
         position -> Nullable<Int8>,
@@ -226,6 +237,7 @@ diesel::table! {
 
 diesel::allow_tables_to_appear_in_same_query!(
     audit_entry,
+    daily_run,
     failure,
     failure_feed,
     failure_group,

@@ -17,7 +17,7 @@ use crate::{
         migrations::{MigrationError, migrate},
     },
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::TossClient,
+    gateways::{PurchaseGateways, TossClient},
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
     operations::Retention,
@@ -51,6 +51,8 @@ pub struct App {
     pub outbox: Outbox,
     /// Payments.
     pub payments: Payments,
+    /// The gateways that coins are bought at.
+    pub purchases: PurchaseGateways,
     /// The consumers of messages.
     pub inbox: Inbox,
     /// The live failure feed.
@@ -91,6 +93,7 @@ impl App {
         let broker = Broker::new(&config.broker, authorities.clone())?;
         let tasks = Tasks::new(record_crashes(db.clone()));
         let http = HttpClient::new(config.toss.provider_timeout, authorities.as_deref().map(str::as_bytes))?;
+        let purchases = PurchaseGateways::new(&config.purchases, &http)?;
         let publisher = Publisher::new(db.clone(), Arc::clone(&broker), &config.outbox, instance.to_string());
         let outbox = publisher.outbox();
         let payments = Payments {
@@ -122,6 +125,7 @@ impl App {
             publisher,
             outbox,
             payments,
+            purchases,
             inbox,
             hints,
         })

@@ -18,7 +18,7 @@ mod value;
 pub use broker::{BrokerConfig, QueueType};
 pub use consumers::ConsumerConfig;
 pub use database::DatabaseConfig;
-pub use gateways::TossConfig;
+pub use gateways::{AppleEnvironment, HectoField, PurchaseConfig, TossConfig, given};
 pub use http::HttpConfig;
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;

@@ -4,8 +4,8 @@ use clap::Args;
 use thiserror::Error;
 
 use super::{
-    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
-    TokenConfig, TossConfig,
+    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, PurchaseConfig,
+    ReconcileConfig, TokenConfig, TossConfig,
 };
 
 /// A setting, or a pair of settings, that cannot be worked with.
@@ -51,6 +51,9 @@ pub struct ServeConfig {
     pub toss: TossConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub purchases: PurchaseConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub reconcile: ReconcileConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
@@ -74,12 +77,8 @@ impl ServeConfig {
     pub fn check(&self) -> Result<(), SettingError> {
         self.token.check()?;
         self.check_lease()?;
-        if self.toss.toss_url.is_some() != self.toss.toss_secret_key.is_some() {
-            return Err(SettingError::new(
-                "PAYDESK_TOSS_URL",
-                "set it together with PAYDESK_TOSS_SECRET_KEY, or neither",
-            ));
-        }
+        self.toss.check()?;
+        self.purchases.check()?;
         if self.outbox.outbox_publishers_max < self.outbox.outbox_publishers {
             return Err(SettingError::new(
                 "PAYDESK_OUTBOX_PUBLISHERS_MAX",

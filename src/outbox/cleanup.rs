@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often it is looked whether it is time.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// Deletes what was PUBLISHED or DEAD_LETTERED long ago, once a day (domain.md §3).
+/// Deletes what was PUBLISHED or `DEAD_LETTERED` long ago, once a day (domain.md §3).
 pub struct Cleanup {
     db: Database,
     daily: DailyRun,

@@ -22,7 +22,7 @@ use crate::{
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
     operations::Retention,
-    outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
+    outbox::{Cleanup, Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
     payments::{
         PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows,
         consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister},
@@ -189,6 +189,8 @@ impl App {
             self.tasks.spawn_worker(ChargeJobs(self.charges.clone()));
             self.tasks.spawn_worker(ChargeJobRecovery(self.charges.clone()));
             self.tasks.spawn_worker(GoogleConsume(self.charges.clone()));
+            let cleanup = Cleanup::new(self.db.clone(), &self.config.outbox, self.instance.to_string());
+            self.tasks.spawn_worker(cleanup);
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

@@ -7,7 +7,6 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use super::App;
 use crate::{
     broker::{BrokerState, ConsumerState},
-    charges::ChargeJobGauges,
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
     http::{self, Connections, Http, Readiness, SocketPolicy},
@@ -193,11 +192,11 @@ impl Worker for Gauges {
             record::outbox_rows(status.as_str(), rows);
         }
         record::outbox_oldest_pending(gauges.oldest_pending());
-        let jobs = ChargeJobGauges::read(&self.0.db, self.0.charges.first_charge_percent()).await?;
-        for (status, rows) in jobs.by_status() {
+        let jobs = self.0.charges.job_gauges().await?;
+        for (status, rows) in jobs.by_status {
             record::charge_jobs(status.as_str(), rows);
         }
-        record::charge_jobs_stranded(jobs.stranded());
+        record::charge_jobs_stranded(jobs.stranded);
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ mod error;
 mod json;
 mod listener;
 pub mod migrations;
+mod minute;
 pub mod page;
 mod pool;
 #[expect(missing_docs, reason = "generated from the database")]
@@ -19,6 +20,7 @@ pub use constraint::violated_constraint;
 pub use error::DbError;
 pub use json::StoredJson;
 pub use listener::{Hint, Hints};
+pub use minute::Minute;
 pub use pool::{Database, PoolUse, PooledConnection};
 pub use statement::{Counting, Statement};
 pub use transaction::Transaction;

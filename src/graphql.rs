@@ -15,6 +15,7 @@ mod input;
 mod limits;
 mod loaders;
 mod outbox_event;
+mod overview;
 pub mod page;
 mod payment;
 mod provider_call;

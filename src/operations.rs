@@ -1,5 +1,7 @@
-//! What spans the contexts: retention.
+//! What spans the contexts: the overview, retention.
 
+mod overview;
 mod retention;
 
+pub use overview::{Overview, OverviewFeed, OverviewRefresher};
 pub use retention::Retention;

@@ -3,6 +3,7 @@
 
 pub mod consumers;
 mod event;
+mod gauges;
 mod key_in;
 mod list;
 mod model;
@@ -17,6 +18,7 @@ mod wait;
 
 use std::time::Duration;
 
+pub use gauges::{Gauge, PaymentGauges};
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
 pub use list::{PaymentFilter, PaymentRows, by_ids, count, find, list};
 pub use model::{GATEWAY_MISCONFIGURED, NOT_APPROVED, Payment, PaymentStatus};

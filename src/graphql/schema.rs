@@ -11,6 +11,7 @@ use super::{
     inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
+    overview::{OverviewQuery, OverviewSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
     refund::{RefundMutation, RefundQuery, RefundSubscription},
     viewer::ViewerQuery,
@@ -19,6 +20,7 @@ use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
+    operations::OverviewFeed,
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
     workers::Tasks,
@@ -39,6 +41,8 @@ pub struct Services {
     pub gate: Gate,
     /// The live failure feed.
     pub feed: FailureFeed,
+    /// How everything stands.
+    pub overview: Arc<OverviewFeed>,
     /// Watched payments.
     pub payment_watcher: Arc<Watcher<PaymentRows>>,
     /// Watched refunds.
@@ -53,7 +57,15 @@ pub struct Services {
 
 /// Every read.
 #[derive(MergedObject, Default)]
-pub struct Query(ViewerQuery, PaymentQuery, RefundQuery, OutboxQuery, InboundDeadLetterQuery, FailureQuery);
+pub struct Query(
+    ViewerQuery,
+    OverviewQuery,
+    PaymentQuery,
+    RefundQuery,
+    OutboxQuery,
+    InboundDeadLetterQuery,
+    FailureQuery,
+);
 
 /// Every change.
 #[derive(MergedObject, Default)]
@@ -61,7 +73,13 @@ pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation, InboundDead
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]
-pub struct Subscription(FailureSubscription, PaymentSubscription, RefundSubscription, OutboxSubscription);
+pub struct Subscription(
+    FailureSubscription,
+    PaymentSubscription,
+    RefundSubscription,
+    OutboxSubscription,
+    OverviewSubscription,
+);
 
 fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
     Schema::build(Query::default(), Mutation::default(), Subscription::default())

@@ -65,6 +65,13 @@ pub async fn count(conn: &mut AsyncPgConnection, filter: &DeadLetterFilter, cap:
     Counting(filtered(filter).select(sql::<Integer>("1")).limit(cap + 1)).get_result(conn).await
 }
 
+/// How many nobody has dealt with, counted up to 10,001.
+pub async fn count_open(conn: &mut AsyncPgConnection) -> QueryResult<i64> {
+    let open = DeadLetterFilter { status: Some(vec![DeadLetterStatus::Open]) };
+    let ordered = filtered(&open).select(sql::<Integer>("1")).order(letters::received_at.asc()).limit(10_001);
+    Counting(ordered).get_result(conn).await
+}
+
 /// The dead letters with these ids.
 pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<InboundDeadLetter>> {
     letters::table.filter(letters::id.eq_any(ids)).select(InboundDeadLetter::as_select()).load(conn).await

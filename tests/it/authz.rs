@@ -42,6 +42,7 @@ fn cases() -> Vec<Case> {
     let none = || json!({});
     vec![
         case("Query.viewer", "{ viewer { subject } }", none(), ANY_ROLE),
+        case("Query.overview", "{ overview { asOf } }", none(), READERS),
         case("Query.payment", "{ payment(id: 1) { id } }", none(), ANY_ROLE),
         case("Query.payments", "{ payments { nodes { id } } }", none(), READERS),
         case("Query.refund", "{ refund(id: 1) { id } }", none(), ANY_ROLE),
@@ -84,6 +85,7 @@ fn cases() -> Vec<Case> {
             &[Admin],
         ),
         case("Subscription.failures", "subscription { failures(after: \"0\") { lagged } }", none(), READERS),
+        case("Subscription.overviewChanged", "subscription { overviewChanged { asOf } }", none(), READERS),
         case("Subscription.paymentChanged", "subscription { paymentChanged(id: 1) { id } }", none(), READERS),
         case("Subscription.refundChanged", "subscription { refundChanged(id: 1) { id } }", none(), READERS),
         case(

@@ -7,6 +7,7 @@
 
 mod authz;
 mod broker_outage;
+mod console;
 mod consumers;
 mod consumers_refunds;
 mod consumers_trouble;

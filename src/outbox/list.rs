@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource, Statement, StoredJson,
+        Counting, Database, DbError, RowSource, Statement,
         page::{Keyset, PageRequest, PageRows},
         schema::payment_outbox as events,
     },
@@ -161,8 +161,9 @@ pub async fn for_aggregates(
 }
 
 /// The bodies of these events, as written. They may be large: read only when asked for.
-pub async fn payloads(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, StoredJson)>> {
-    events::table.filter(events::id.eq_any(ids)).select((events::id, events::payload)).load(conn).await
+pub async fn payloads(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, String)>> {
+    let text = sql::<Text>("payment_outbox.payload::text");
+    events::table.filter(events::id.eq_any(ids)).select((events::id, text)).load(conn).await
 }
 
 /// The events as a watcher reads them.

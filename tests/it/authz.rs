@@ -50,6 +50,7 @@ fn cases() -> Vec<Case> {
         case("Query.outboxEvent", "{ outboxEvent(id: 1) { id } }", none(), READERS),
         case("Query.outboxEvents", "{ outboxEvents { nodes { id } } }", none(), READERS),
         case("Query.failures", "{ failures { nodes { id } } }", none(), READERS),
+        case("Query.inboundDeadLetter", "{ inboundDeadLetter(id: 1) { id } }", none(), READERS),
         case("Query.inboundDeadLetters", "{ inboundDeadLetters { nodes { id } } }", none(), READERS),
         // All are refused as business, after the guard.
         case("Mutation.createKeyInPayment", CREATE, input("", 1, 1, DECLINED), &[Admin, Service]),

@@ -1,0 +1,20 @@
+import { ArrowRightLeft, CreditCard, Gauge, type LucideIcon, MailWarning, Settings, Undo2 } from "lucide-react";
+import type { Dictionary } from "@/i18n/en";
+
+export interface Place {
+  to: "/" | "/payments" | "/refunds" | "/outbox" | "/dead-letters" | "/settings";
+  name: keyof Dictionary["nav"];
+  icon: LucideIcon;
+  /** Pressed after `g`. */
+  letter: string;
+}
+
+/** Where one can go. */
+export const PLACES: Place[] = [
+  { to: "/", name: "overview", icon: Gauge, letter: "o" },
+  { to: "/payments", name: "payments", icon: CreditCard, letter: "p" },
+  { to: "/refunds", name: "refunds", icon: Undo2, letter: "r" },
+  { to: "/outbox", name: "outbox", icon: ArrowRightLeft, letter: "e" },
+  { to: "/dead-letters", name: "deadLetters", icon: MailWarning, letter: "d" },
+  { to: "/settings", name: "settings", icon: Settings, letter: "s" },
+];

@@ -4,7 +4,7 @@ export type JsonNode =
   | { kind: "array"; items: JsonNode[] }
   | { kind: "object"; entries: [string, JsonNode][] };
 
-const TOKEN = /\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:])/y;
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:])/y;
 /** Deeper than this nobody reads. */
 const DEEPEST = 100;
 

@@ -1,7 +1,6 @@
-import { Dialog } from "@base-ui/react/dialog";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { Keyboard, Languages, LogOut } from "lucide-react";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { latestOverview, needsPerson, useLiveOverview } from "@/features/overview/latest";
 import { useT } from "@/i18n";
 import { useHotkeys } from "@/lib/hotkeys";
@@ -13,8 +12,10 @@ import { disconnect } from "@/lib/ws";
 import { EnvironmentBar } from "./EnvironmentBar";
 import { Notices, tell } from "./Notices";
 import { PLACES } from "./places";
-import { Shortcuts } from "./Shortcuts";
 import { useZone } from "./zone";
+
+/** Loaded when it is asked for. */
+const Help = lazy(() => import("./Help"));
 
 /** Warned of before the session ends. */
 const SOON_MS = 5 * 60_000;
@@ -62,17 +63,7 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
         </main>
       </div>
       <Notices />
-      <Dialog.Root open={isHelpOpen} onOpenChange={setHelpOpen}>
-        <Dialog.Portal>
-          <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/40" />
-          <Dialog.Popup className="popup fixed top-1/2 left-1/2 z-40 w-[380px] max-w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 space-y-3 p-4">
-            <Dialog.Title className="text-lg">{t.keys.title}</Dialog.Title>
-            <Shortcuts />
-            <Dialog.Description className="text-xs text-ink-2">{t.keys.zoneNote}</Dialog.Description>
-            <Dialog.Close className="button">{t.keys.close}</Dialog.Close>
-          </Dialog.Popup>
-        </Dialog.Portal>
-      </Dialog.Root>
+      <Suspense>{isHelpOpen ? <Help close={() => setHelpOpen(false)} /> : null}</Suspense>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 mod server;
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use secrecy::ExposeSecret;
@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use crate::{
     auth::TokenVerifier,
-    broker::{Broker, BrokerError, PAYMENT_EVENTS},
+    broker::{Broker, PAYMENT_EVENTS},
     config::{PaymentConfig, ServeConfig, SettingError},
     db::{
-        Database, Hints, TlsError, Watcher,
+        Database, Hints, Watcher,
         migrations::{MigrationError, migrate},
     },
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
@@ -75,12 +75,6 @@ pub enum AppError {
     /// A setting is wrong.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// `DATABASE_URL` or its TLS is wrong.
-    #[error(transparent)]
-    Database(#[from] TlsError),
-    /// `AMQP_URL` is wrong.
-    #[error(transparent)]
-    Broker(#[from] BrokerError),
     /// The HTTP client cannot be built.
     #[error("the HTTP client cannot be built: {0}")]
     HttpClient(#[from] HttpError),
@@ -95,7 +89,7 @@ impl App {
         config.check()?;
         let instance: Arc<str> = config.instance_name().into();
         let db = Database::new(&config.database)?;
-        let authorities = authorities(&config)?;
+        let authorities = config.database.authorities()?;
         let broker = Broker::new(&config.broker, authorities.clone())?;
         let tasks = Tasks::new(record_crashes(db.clone()));
         let http = HttpClient::new(config.toss.provider_timeout, authorities.as_deref().map(str::as_bytes))?;
@@ -202,16 +196,6 @@ impl App {
         self.broker.close().await;
         clean
     }
-}
-
-/// The certificate authorities to trust beside the system's, in PEM.
-fn authorities(config: &ServeConfig) -> Result<Option<String>, SettingError> {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| {
-            SettingError::new("PAYDESK_TLS_CA_FILE", format!("{} cannot be read: {error}", path.display()))
-        })
-    };
-    config.database.tls_ca_file.as_deref().map(read).transpose()
 }
 
 /// The card that registrations are paid with; its value is never part of the error.

@@ -6,13 +6,14 @@ pub mod serve;
 pub mod simulate;
 pub mod token;
 mod usage;
+pub mod verify;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use thiserror::Error;
 
-use crate::config::SettingError;
+use crate::config::{SettingError, without_empty_variables};
 
 /// Paydesk, the payments operations backend
 #[derive(Debug, Parser)]
@@ -31,6 +32,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Prints the GraphQL schema (SDL)
     Schema,
+    /// Checks the books of a database: what must hold of its rows, and which break it
+    Verify(Box<verify::VerifyArgs>),
     /// Signs a token with the HS256 secret, for development and scripts
     Token(token::TokenArgs),
     /// Simulates the payment gateways
@@ -58,7 +61,8 @@ impl CommandError {
 
 /// Reads the command line and the environment, does it, and tells how it ended.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = without_empty_variables(Cli::command()).try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage::explain(&error),
     };
@@ -74,12 +78,10 @@ pub fn run() -> ExitCode {
 fn dispatch(command: Command) -> Result<(), CommandError> {
     match command {
         Command::Token(args) => Ok(token::run(&args)?),
-        Command::Schema => {
-            print!("{}", crate::graphql::sdl());
-            Ok(())
-        }
+        Command::Schema => usage::print(&crate::graphql::sdl()).map_err(CommandError::failed),
         Command::Serve(config) => in_runtime(serve::run(*config)),
         Command::Migrate(args) => in_runtime(migrate::run(args)),
+        Command::Verify(args) => in_runtime(verify::run(*args)),
         Command::Simulate(args) => {
             in_runtime(async { simulate::run(args).await.map_err(CommandError::failed) })
         }

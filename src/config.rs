@@ -25,3 +25,4 @@ pub use outbox::OutboxConfig;
 pub use payments::{PaymentConfig, ReconcileConfig};
 pub use serve::{ServeConfig, SettingError};
 pub use token::{SigningConfig, TokenConfig};
+pub use value::without_empty_variables;

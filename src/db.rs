@@ -15,7 +15,7 @@ mod statement;
 mod transaction;
 mod watch;
 
-pub use connect::{Connector, TlsError};
+pub use connect::Connector;
 pub use constraint::violated_constraint;
 pub use error::DbError;
 pub use json::StoredJson;

@@ -25,7 +25,7 @@ pub use enqueue::{NewOutboxEvent, Outbox};
 pub use gate::{Gate, GateState};
 pub use gauges::OutboxGauges;
 pub use handoff::{HandOver, PublishTrigger};
-pub use list::{OutboxFilter, OutboxRows, by_ids, count, find, for_aggregates, list, payloads};
+pub use list::{OutboxFilter, OutboxRows, by_ids, find, for_aggregates, payloads};
 pub use model::{ErrorCode, FailedTry, OutboxEvent, OutboxStatus, RetryPolicy};
 pub use publisher::Publisher;
 pub use requeue::{RequeueError, requeue};

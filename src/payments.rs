@@ -20,13 +20,12 @@ use std::time::Duration;
 
 pub use gauges::{Gauge, PaymentGauges};
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
-pub use list::{PaymentFilter, PaymentRows, by_ids, count, find, list};
+pub use list::{PaymentFilter, PaymentRows, by_ids, find};
 pub use model::{GATEWAY_MISCONFIGURED, NOT_APPROVED, Payment, PaymentStatus};
 pub use reconcile::{PaymentReconciler, ReconcileError, RefundReconciler};
 pub use refund::{
     Refund, RefundAnswer, RefundFilter, RefundInput, RefundPaymentError, RefundRequested, RefundRows,
-    RefundSource, RefundStatus, RefundWanted, RetryRefundError, count_refunds, find_refund, list_refunds,
-    refunds_by_ids, refunds_of,
+    RefundSource, RefundStatus, RefundWanted, RetryRefundError, find_refund, refunds_by_ids, refunds_of,
 };
 pub use wait::{payment_waits_for, refund_waits_for};
 

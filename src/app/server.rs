@@ -11,6 +11,7 @@ use crate::{
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
     http::{self, Connections, Http, Readiness, SignIn, SocketPolicy},
+    operations::{Books, Patience},
     outbox::OutboxGauges,
     telemetry::{self, record},
     workers::{TickError, Worker},
@@ -89,7 +90,7 @@ impl App {
             payment_watcher: Arc::clone(&self.payment_watcher),
             refund_watcher: Arc::clone(&self.refund_watcher),
             outbox_watcher: Arc::clone(&self.outbox_watcher),
-            tasks: self.tasks.clone(),
+            books: Books::new(self.db.clone(), Patience::new(&self.config.outbox, &self.config.reconcile)),
             environment: self.config.http.environment.clone(),
         };
         let rate_limit = RateLimit {

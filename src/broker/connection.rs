@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ConfirmChannel, PAYMENT_EVENTS};
 use crate::{
-    config::BrokerConfig,
+    config::{BrokerConfig, SettingError},
     types::{Backoff, Instant, clock},
 };
 
@@ -64,9 +64,6 @@ impl BrokerState {
 /// Why a channel or connection cannot be had.
 #[derive(Debug, Error)]
 pub enum BrokerError {
-    /// `AMQP_URL` is not understood; the text never holds the URL.
-    #[error("AMQP_URL is not an AMQP URL: {0}")]
-    Url(String),
     /// There is no connection now.
     #[error("the broker is not connected")]
     NotConnected,
@@ -90,8 +87,13 @@ pub struct Broker {
 
 impl Broker {
     /// Reads the URL; nothing is connected yet.
-    pub fn new(config: &BrokerConfig, authorities: Option<String>) -> Result<Arc<Self>, BrokerError> {
-        let mut uri: AMQPUri = config.amqp_url.expose_secret().parse().map_err(BrokerError::Url)?;
+    pub fn new(config: &BrokerConfig, authorities: Option<String>) -> Result<Arc<Self>, SettingError> {
+        // The text never holds the URL.
+        let wrong = |why: String| {
+            let problem = format!("{why}; write amqp://user:password@host:5672/vhost, or amqps://");
+            SettingError::new("AMQP_URL", problem)
+        };
+        let mut uri: AMQPUri = config.amqp_url.expose_secret().parse().map_err(wrong)?;
         uri.query.heartbeat.get_or_insert(HEARTBEAT);
         Ok(Arc::new(Self {
             uri,

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::CommandError;
 use crate::{
-    config::{DatabaseConfig, LogConfig, SettingError},
+    config::{DatabaseConfig, LogConfig},
     db::{Connector, migrations},
 };
 
@@ -22,8 +22,7 @@ pub struct MigrateArgs {
 /// Applies the pending migrations and prints their versions.
 pub(super) async fn run(args: MigrateArgs) -> Result<(), CommandError> {
     crate::telemetry::init_logs(&args.log)?;
-    let connector = Connector::new(&args.database.database_url, args.database.tls_ca_file.as_deref())
-        .map_err(|error| SettingError::new("DATABASE_URL", error.to_string()))?;
+    let connector = Connector::new(&args.database.database_url, args.database.authorities()?.as_deref())?;
     let applied = migrations::migrate(&connector).await.map_err(CommandError::failed)?;
     for version in &applied {
         println!("applied {version}");

@@ -15,6 +15,11 @@ use crate::{
 pub(super) async fn run(config: ServeConfig) -> Result<(), CommandError> {
     telemetry::init_logs(&config.log)?;
     let app = App::build(config)?;
+    if app.payments.toss.is_none() {
+        tracing::warn!(
+            "the gateway TOSS is off: set PAYDESK_TOSS_URL and PAYDESK_TOSS_SECRET_KEY to take payments"
+        );
+    }
     app.migrate().await?;
     app.start();
     let server = app.listen().await.map_err(|error| listen_error(&app.config, &error))?;
@@ -49,8 +54,6 @@ impl From<AppError> for CommandError {
     fn from(error: AppError) -> Self {
         match error {
             AppError::Setting(error) => Self::Setting(error),
-            AppError::Database(error) => Self::Setting(SettingError::new("DATABASE_URL", error.to_string())),
-            AppError::Broker(error) => Self::Setting(SettingError::new("AMQP_URL", error.to_string())),
             other @ (AppError::HttpClient(_) | AppError::Migration(_)) => Self::failed(other),
         }
     }

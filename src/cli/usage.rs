@@ -1,6 +1,9 @@
 //! Wrong usage, told in one line that names the setting.
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
 
 use clap::{
     CommandFactory,
@@ -10,10 +13,10 @@ use clap::{
 /// Prints help and version as they are, and what is wrong in one line; tells the exit code.
 pub(super) fn explain(error: &clap::Error) -> ExitCode {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            print!("{}", error.render());
-            ExitCode::SUCCESS
-        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match print(&error.render().to_string()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        },
         ErrorKind::MissingRequiredArgument => {
             for argument in named(error) {
                 eprintln!("paydesk: {} is not set", setting(&argument));
@@ -23,8 +26,10 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
             let reason =
                 std::error::Error::source(error).map(|reason| format!(": {reason}")).unwrap_or_default();
+            let allowed = allowed(error);
             for argument in named(error) {
-                eprintln!("paydesk: {} has a value that cannot be used{reason}", setting(&argument));
+                let setting = setting(&argument);
+                eprintln!("paydesk: {setting} has a value that cannot be used{reason}{allowed}");
             }
             ExitCode::from(2)
         }
@@ -41,6 +46,25 @@ fn named(error: &clap::Error) -> Vec<String> {
         Some(ContextValue::Strings(arguments)) => arguments.clone(),
         Some(ContextValue::String(argument)) => vec![argument.clone()],
         _ => Vec::new(),
+    }
+}
+
+/// The values that an enumeration or a switch takes.
+fn allowed(error: &clap::Error) -> String {
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) if !values.is_empty() => {
+            format!("; write one of {}", values.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Writes to standard output. A reader that has seen enough, such as `head`, is no failure.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 

@@ -23,7 +23,7 @@ pub struct BrokerConfig {
     pub amqp_url: SecretString,
 
     /// Put before the names of our own exchanges and queues, so that several deployments share a virtual host
-    #[arg(long, env = "PAYDESK_AMQP_PREFIX", default_value = "")]
+    #[arg(long, env = "PAYDESK_AMQP_PREFIX", default_value = "", value_parser = prefix)]
     pub amqp_prefix: String,
 
     /// How long connecting to the broker may take
@@ -37,4 +37,15 @@ pub struct BrokerConfig {
     /// Kind of the queues that are consumed; an existing queue of the other kind is not consumed
     #[arg(long, env = "PAYDESK_AMQP_QUEUE_TYPE", default_value = "quorum", value_enum)]
     pub amqp_queue_type: QueueType,
+}
+
+/// Names at the broker have 255 bytes, and ours need some of them.
+fn prefix(text: &str) -> Result<String, String> {
+    if text.len() > 200 {
+        return Err("it must be at most 200 bytes long".to_owned());
+    }
+    if text.starts_with("amq.") || text.contains(char::is_control) {
+        return Err("write a prefix such as staging. (RabbitMQ keeps amq. for itself)".to_owned());
+    }
+    Ok(text.to_owned())
 }

@@ -3,7 +3,10 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use secrecy::SecretString;
 
-use super::value::{positive_duration, secret};
+use super::{
+    SettingError,
+    value::{certificates, positive_duration, secret},
+};
 
 /// How to reach PostgreSQL.
 #[derive(Debug, Clone, Args)]
@@ -24,4 +27,12 @@ pub struct DatabaseConfig {
     /// A PEM file of certificate authorities to trust beside the system's, for PostgreSQL, AMQP and HTTPS
     #[arg(long, env = "PAYDESK_TLS_CA_FILE")]
     pub tls_ca_file: Option<PathBuf>,
+}
+
+impl DatabaseConfig {
+    /// The certificates to trust beside the system's, in PEM.
+    pub fn authorities(&self) -> Result<Option<String>, SettingError> {
+        let file = self.tls_ca_file.as_deref();
+        file.map(|path| certificates("PAYDESK_TLS_CA_FILE", path)).transpose()
+    }
 }

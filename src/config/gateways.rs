@@ -3,14 +3,14 @@ use std::time::Duration;
 use clap::Args;
 use secrecy::SecretString;
 
-use super::value::{positive_duration, secret};
+use super::value::{http_url, positive_duration, secret};
 
 /// Toss Payments. Without its URL and key the gateway is off and its mutations answer `GATEWAY_UNAVAILABLE`.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Gateways")]
 pub struct TossConfig {
     /// Toss Payments' base URL, such as https://api.tosspayments.com
-    #[arg(long, env = "PAYDESK_TOSS_URL")]
+    #[arg(long, env = "PAYDESK_TOSS_URL", value_parser = http_url)]
     pub toss_url: Option<String>,
 
     /// Toss Payments' secret key (`live_sk_…` or `test_sk_…`)

@@ -1,5 +1,7 @@
 use clap::{Args, ValueEnum};
 
+use super::value::http_url;
+
 /// What is logged, and how.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Logs")]
@@ -13,7 +15,7 @@ pub struct LogConfig {
     pub format: LogFormat,
 
     /// An OpenTelemetry collector for traces (OTLP over HTTP), such as http://localhost:4318; none are sent without it
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_parser = http_url)]
     pub otlp_endpoint: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{
     SettingError,
-    value::{duration, secret},
+    value::{duration, http_url, secret},
 };
 
 /// How tokens are verified: exactly one of secret, key file and JWKS.
@@ -21,7 +21,7 @@ pub struct TokenConfig {
     pub jwt_public_key_file: Option<PathBuf>,
 
     /// A JWKS address of the identity provider, cached and refreshed on an unknown key id
-    #[arg(long, env = "PAYDESK_JWT_JWKS_URL")]
+    #[arg(long, env = "PAYDESK_JWT_JWKS_URL", value_parser = http_url)]
     pub jwt_jwks_url: Option<String>,
 
     /// The only issuer (`iss`) that is accepted

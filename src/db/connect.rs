@@ -1,4 +1,4 @@
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use diesel::{ConnectionError, ConnectionResult};
 use diesel_async::AsyncPgConnection;
@@ -9,25 +9,15 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
 };
 use secrecy::{ExposeSecret, SecretString};
-use thiserror::Error;
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::config::SettingError;
 
 /// How long connecting to one address may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a server may leave sent data, or a probe, unacknowledged.
 const SILENCE: Duration = Duration::from_secs(20);
-
-/// The TLS settings cannot be worked with.
-#[derive(Debug, Error)]
-pub enum TlsError {
-    /// `DATABASE_URL` is not understood. The text never holds the URL.
-    #[error("DATABASE_URL is not a PostgreSQL URL: {0}")]
-    Url(String),
-    /// `PAYDESK_TLS_CA_FILE` cannot be read.
-    #[error("PAYDESK_TLS_CA_FILE cannot be read: {0}")]
-    CaFile(String),
-}
 
 /// Opens connections as `DATABASE_URL` says, TLS included: one way in for pools, LISTEN and migrations.
 #[derive(Clone)]
@@ -38,22 +28,26 @@ pub struct Connector {
 
 impl Connector {
     /// Reads the URL. `sslmode=require` encrypts without checking the certificate, as libpq does;
-    /// `verify-ca` and `verify-full` check it and the host name against the system's and the given authorities.
-    pub fn new(url: &SecretString, ca_file: Option<&Path>) -> Result<Self, TlsError> {
+    /// `verify-ca` and `verify-full` check it and the host name against the system's authorities and the
+    /// given ones (PEM).
+    pub fn new(url: &SecretString, authorities: Option<&str>) -> Result<Self, SettingError> {
         let url = url.expose_secret();
         let verify = ["sslmode=verify-full", "sslmode=verify-ca"].iter().any(|mode| url.contains(mode));
         let url = url
             .replace("sslmode=verify-full", "sslmode=require")
             .replace("sslmode=verify-ca", "sslmode=require");
         let mut config: tokio_postgres::Config =
-            url.parse().map_err(|error: tokio_postgres::Error| TlsError::Url(error.to_string()))?;
+            url.parse().map_err(|error: tokio_postgres::Error| wrong_url(&describe(&error)))?;
+        if config.get_hosts().is_empty() {
+            return Err(wrong_url("it names no host"));
+        }
         config.application_name("paydesk");
         // A server that vanished without a word is noticed, also by a connection that only listens.
         config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(SILENCE).keepalives_idle(SILENCE);
         if config.get_ssl_mode() == SslMode::Prefer && !url.contains("sslmode=") {
             config.ssl_mode(SslMode::Disable);
         }
-        let tls = MakeRustlsConnect::new(client_config(verify, ca_file)?);
+        let tls = MakeRustlsConnect::new(client_config(verify, authorities)?);
         Ok(Self { config: Arc::new(config), tls })
     }
 
@@ -76,23 +70,28 @@ fn describe(error: &tokio_postgres::Error) -> String {
     }
 }
 
-fn client_config(verify: bool, ca_file: Option<&Path>) -> Result<ClientConfig, TlsError> {
+/// The text never holds the URL.
+fn wrong_url(why: &str) -> SettingError {
+    let problem = format!("{why}; write postgres://user:password@host/database");
+    SettingError::new("DATABASE_URL", problem)
+}
+
+fn client_config(verify: bool, authorities: Option<&str>) -> Result<ClientConfig, SettingError> {
+    let unusable =
+        |error: &dyn std::fmt::Display| SettingError::new("PAYDESK_TLS_CA_FILE", error.to_string());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| TlsError::CaFile(error.to_string()))?;
+        .map_err(|error| unusable(&error))?;
     if !verify {
         let verifier = Arc::new(AcceptAnyCertificate(provider));
         return Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth());
     }
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(path) = ca_file {
-        let pem = std::fs::read(path).map_err(|error| TlsError::CaFile(error.to_string()))?;
-        for certificate in CertificateDer::pem_slice_iter(&pem) {
-            let certificate = certificate.map_err(|error| TlsError::CaFile(error.to_string()))?;
-            roots.add(certificate).map_err(|error| TlsError::CaFile(error.to_string()))?;
-        }
+    for certificate in CertificateDer::pem_slice_iter(authorities.unwrap_or_default().as_bytes()) {
+        let certificate = certificate.map_err(|error| unusable(&error))?;
+        roots.add(certificate).map_err(|error| unusable(&error))?;
     }
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }

@@ -13,8 +13,11 @@ use diesel_async::{
 };
 use futures_util::FutureExt;
 
-use super::{Connector, DbError, TlsError, Transaction};
-use crate::{config::DatabaseConfig, telemetry::record};
+use super::{Connector, DbError, Transaction};
+use crate::{
+    config::{DatabaseConfig, SettingError},
+    telemetry::record,
+};
 
 /// A connection on loan from a pool; one with an open transaction is closed instead of returned.
 pub type PooledConnection = bb8::PooledConnection<'static, AsyncPgConnection>;
@@ -55,8 +58,8 @@ pub struct PoolUse {
 
 impl Database {
     /// Sets the pools up without connecting: a server may start before its database does.
-    pub fn new(config: &DatabaseConfig) -> Result<Self, TlsError> {
-        let connector = Connector::new(&config.database_url, config.tls_ca_file.as_deref())?;
+    pub fn new(config: &DatabaseConfig) -> Result<Self, SettingError> {
+        let connector = Connector::new(&config.database_url, config.authorities()?.as_deref())?;
         let statements = Arc::new(AtomicU64::new(0));
         let reads = (config.db_pool_size / 4).max(1);
         let works = config.db_pool_size.saturating_sub(reads).max(1);

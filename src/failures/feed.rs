@@ -1,4 +1,4 @@
-use std::{sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use futures_util::{Stream, stream};
 use tokio::sync::{
@@ -7,8 +7,11 @@ use tokio::sync::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, FailureFilter, numbering, store};
-use crate::db::{Database, DbError, Hints};
+use super::{Failure, FailureFilter, FailureKind, Severity, numbering, store};
+use crate::{
+    db::{Database, DbError, Hints},
+    telemetry::record,
+};
 
 /// Behind the hints: how often a process looks by itself.
 const POLL: Duration = Duration::from_secs(1);
@@ -46,10 +49,10 @@ impl FailureFeed {
     /// Numbers and tails until `stop`.
     pub async fn run(&self, stop: CancellationToken) {
         let mut hints = self.hints.failures();
-        let mut last = None;
+        let mut tail = Tail::default();
         while !stop.is_cancelled() {
             hints.mark_unchanged();
-            if let Err(error) = self.advance(&mut last).await {
+            if let Err(error) = self.advance(&mut tail).await {
                 tracing::warn!(%error, "the failure feed cannot be read; trying again");
             }
             tokio::select! {
@@ -60,14 +63,14 @@ impl FailureFeed {
         }
     }
 
-    async fn advance(&self, last: &mut Option<i64>) -> Result<(), DbError> {
-        let from = match *last {
+    async fn advance(&self, tail: &mut Tail) -> Result<(), DbError> {
+        let from = match tail.last {
             Some(position) => position,
             // Before anything is numbered here: what this process numbers first is broadcast like all that follows.
-            None => *last.insert(self.last_position().await?),
+            None => *tail.last.insert(self.last_position().await?),
         };
         self.tailing.send_replace(true);
-        numbering::number_visible(&self.db).await?;
+        numbering::number_visible(&self.db, &mut tail.numbered).await?;
         let mut conn = self.db.read().await?;
         let mut position = from;
         loop {
@@ -75,11 +78,15 @@ impl FailureFeed {
             let more = i64::try_from(page.len()).unwrap_or(i64::MAX) == PAGE;
             for failure in page {
                 position = failure.position.unwrap_or(position);
+                if tail.numbered.iter().any(|numbered| numbered.contains(&position)) {
+                    tell(&failure);
+                }
                 // Nobody listening is no error.
                 let _listeners = self.live.send(Arc::new(failure));
             }
-            *last = Some(position);
+            tail.last = Some(position);
             if !more {
+                tail.numbered.clear();
                 return Ok(());
             }
         }
@@ -122,6 +129,42 @@ impl FailureFeed {
                 Err(error) => Some((Err(error), None)),
             }
         })
+    }
+}
+
+/// How far the tailer has read.
+#[derive(Default)]
+struct Tail {
+    last: Option<i64>,
+    /// What this process numbered and has not read yet: it alone logs and counts these, whoever wrote them.
+    numbered: Vec<RangeInclusive<i64>>,
+}
+
+/// One log line for each failure, once among all processes, and its count.
+fn tell(failure: &Failure) {
+    let Failure { kind, code, subject_type, subject_id, event_type, attempt, flow_id, message, .. } = failure;
+    macro_rules! line {
+        ($level:ident) => {
+            tracing::$level!(
+                kind,
+                code,
+                subject_type,
+                subject_id,
+                event_type,
+                attempt,
+                flow_id = flow_id.map(tracing::field::display),
+                error = message,
+                "a failure was recorded"
+            )
+        };
+    }
+    match Severity::parse(&failure.severity) {
+        Some(Severity::Critical) => line!(error),
+        Some(Severity::Info) => line!(info),
+        Some(Severity::Warning) | None => line!(warn),
+    }
+    if let Some(kind) = FailureKind::parse(kind) {
+        record::failure(kind.as_str());
     }
 }
 

@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use diesel::{
     OptionalExtension, QueryableByName,
     result::QueryResult,
@@ -22,13 +24,18 @@ struct Waiting {
     waiting: bool,
 }
 
-/// Gives every visible failure its position. One process numbers at a time; who finds another at it leaves it to that one.
-pub(super) async fn number_visible(db: &Database) -> Result<(), DbError> {
+/// Gives every visible failure its position, and adds those that it numbered to `numbered`. One process numbers at a
+/// time; who finds another at it leaves it to that one.
+pub(super) async fn number_visible(
+    db: &Database,
+    numbered: &mut Vec<RangeInclusive<i64>>,
+) -> Result<(), DbError> {
     while any_waiting(&mut *db.conn().await?).await? {
         let mut tx = db.begin().await?;
         let Some(last) = lock_feed(tx.conn()).await? else { return Ok(()) };
         let now_last = number(tx.conn(), last).await?;
         tx.commit().await?;
+        numbered.push(last + 1..=now_last);
         if now_last - last < BATCH {
             return Ok(());
         }

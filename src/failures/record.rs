@@ -5,7 +5,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::NewFailure;
-use crate::{db::Statement, telemetry};
+use crate::db::Statement;
 
 /// Records a failure in the caller's transaction.
 pub async fn record(conn: &mut AsyncPgConnection, failure: NewFailure) -> QueryResult<()> {
@@ -37,6 +37,5 @@ pub async fn record_all(conn: &mut AsyncPgConnection, failures: &[NewFailure]) -
     .bind::<Array<Integer>, _>(failures.iter().map(|failure| failure.attempt).collect::<Vec<_>>())
     .bind::<Array<Nullable<SqlUuid>>, _>(failures.iter().map(|failure| failure.flow_id).collect::<Vec<_>>());
     insert.execute(conn).await?;
-    failures.iter().for_each(|failure| telemetry::record::failure(failure.kind.as_str()));
     Ok(())
 }

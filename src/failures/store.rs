@@ -11,7 +11,7 @@ use super::{Failure, FailureKind, Severity};
 use crate::{
     db::{
         Counting, Minute, Statement,
-        page::{Keyset, PageRequest, PageRows},
+        page::{Keyset, Listing, PageRequest, PageRows},
         schema::failure,
     },
     types::Instant,
@@ -103,45 +103,49 @@ fn has_own_index(filter: &FailureFilter) -> bool {
         || filter.group.is_some()
 }
 
-/// A page of the feed, newest first; the keyset's `id` is the position.
-pub async fn list(
-    conn: &mut AsyncPgConnection,
-    filter: &FailureFilter,
-    page: &PageRequest,
-) -> QueryResult<PageRows<Failure>> {
-    let negated = has_own_index(filter);
-    let mut query = filtered(filter).select(Failure::as_select()).limit(page.fetch());
-    if let Some(Keyset { id, .. }) = page.after {
-        query = query.filter(failure::position.lt(id));
-        if negated {
-            query = query.filter(sql::<Bool>("-failure.position > ").bind::<BigInt, _>(id.saturating_neg()));
-        }
-    }
-    if let Some(Keyset { id, .. }) = page.before {
-        query = query.filter(failure::position.gt(id));
-        if negated {
-            query = query.filter(sql::<Bool>("-failure.position < ").bind::<BigInt, _>(id.saturating_neg()));
-        }
-    }
-    query = match (negated, page.backwards) {
-        (false, false) => query.order(failure::position.desc()),
-        (false, true) => query.order(failure::position.asc()),
-        (true, false) => query.order(sql::<BigInt>("-failure.position")),
-        (true, true) => query.order(sql::<BigInt>("-failure.position DESC")),
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+/// In the feed's order: the keyset's `id` is the position.
+impl Listing for FailureFilter {
+    type Row = Failure;
 
-/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
-/// from its oldest row, however far the first match is.
-pub async fn count(conn: &mut AsyncPgConnection, filter: &FailureFilter, cap: i64) -> QueryResult<i64> {
-    let matching = filtered(filter).select(sql::<Integer>("1")).limit(cap + 1);
-    let matching = if has_own_index(filter) {
-        matching.order(sql::<BigInt>("-failure.position"))
-    } else {
-        matching.order(failure::position.desc())
-    };
-    Counting(matching).get_result(conn).await
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<Failure>> {
+        let negated = has_own_index(self);
+        let mut query = filtered(self).select(Failure::as_select()).limit(request.fetch());
+        if let Some(Keyset { id, .. }) = request.after {
+            query = query.filter(failure::position.lt(id));
+            if negated {
+                query =
+                    query.filter(sql::<Bool>("-failure.position > ").bind::<BigInt, _>(id.saturating_neg()));
+            }
+        }
+        if let Some(Keyset { id, .. }) = request.before {
+            query = query.filter(failure::position.gt(id));
+            if negated {
+                query =
+                    query.filter(sql::<Bool>("-failure.position < ").bind::<BigInt, _>(id.saturating_neg()));
+            }
+        }
+        query = match (negated, request.backwards) {
+            (false, false) => query.order(failure::position.desc()),
+            (false, true) => query.order(failure::position.asc()),
+            (true, false) => query.order(sql::<BigInt>("-failure.position")),
+            (true, true) => query.order(sql::<BigInt>("-failure.position DESC")),
+        };
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        let matching = filtered(self).select(sql::<Integer>("1")).limit(cap + 1);
+        let matching = if has_own_index(self) {
+            matching.order(sql::<BigInt>("-failure.position"))
+        } else {
+            matching.order(failure::position.desc())
+        };
+        Counting(matching).get_result(conn).await
+    }
 }
 
 /// The failures with these ids.

@@ -6,13 +6,12 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use async_graphql::{
-    Data, ObjectType, Request, Response, Schema, SchemaBuilder, SubscriptionType,
+    Context, Data, ObjectType, Request, Response, Schema, SchemaBuilder, SubscriptionType,
     parser::{parse_query, types::OperationType},
 };
 use bytes::Bytes;
 use futures_util::{
     StreamExt,
-    future::BoxFuture,
     stream::{self, BoxStream},
 };
 
@@ -20,6 +19,7 @@ use super::{
     answer::{Rendered, Rendering},
     error::ApiError,
     limits::{self, Checked, Shape},
+    loads::{Loads, WithLoads},
     rate::{RateLimit, RateLimiter},
     request::{self, Body, Incoming},
 };
@@ -46,6 +46,13 @@ pub struct Caller {
 /// The request's id, for resolvers that write it down.
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
+
+impl RequestId {
+    /// The id of the request that is being answered.
+    pub(super) fn of<'a>(ctx: &Context<'a>) -> &'a str {
+        ctx.data_opt::<Self>().map_or("", |request_id| request_id.0.as_str())
+    }
+}
 
 /// The answer to a POST.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,12 +81,14 @@ struct Inner {
     shape: Shape,
     limiter: RateLimiter,
     introspection: bool,
-    prepare: Box<dyn Fn(&mut Data) + Send + Sync>,
+    prepare: Box<Prepare>,
 }
 
-/// A schema without its type.
+/// Puts what belongs to one operation alone into its data.
+type Prepare = dyn Fn(&mut Data, Loads) + Send + Sync;
+
+/// A schema without its type: a query or mutation yields one response, a subscription many.
 trait Execute: Send + Sync {
-    fn execute(&self, request: Request) -> BoxFuture<'_, Response>;
     fn stream(&self, request: Request) -> BoxStream<'static, Response>;
 }
 
@@ -89,10 +98,6 @@ where
     M: ObjectType + 'static,
     S: SubscriptionType + 'static,
 {
-    fn execute(&self, request: Request) -> BoxFuture<'_, Response> {
-        Box::pin(Schema::execute(self, request))
-    }
-
     fn stream(&self, request: Request) -> BoxStream<'static, Response> {
         self.execute_stream(request)
     }
@@ -101,6 +106,7 @@ where
 /// A query that may run.
 struct Admitted {
     request: Request,
+    loads: Loads,
     checked: Checked,
 }
 
@@ -110,7 +116,7 @@ impl Api {
     pub(super) fn new<Q, M, S>(
         schema: SchemaBuilder<Q, M, S>,
         options: ApiOptions,
-        prepare: impl Fn(&mut Data) + Send + Sync + 'static,
+        prepare: impl Fn(&mut Data, Loads) + Send + Sync + 'static,
     ) -> Self
     where
         Q: ObjectType + 'static,
@@ -165,8 +171,8 @@ impl Api {
                 observe(None, &rendered, started);
                 stream::iter(into_event(rendered)).boxed()
             }
-            Ok(Admitted { request, checked }) => {
-                let responses = AssertUnwindSafe(self.0.executor.stream(request)).catch_unwind();
+            Ok(Admitted { request, loads, checked }) => {
+                let responses = AssertUnwindSafe(self.0.responses(request, loads)).catch_unwind();
                 let running = (checked.kind == OperationType::Subscription).then(record::subscription);
                 let events = responses.map(move |response| {
                     let _until_the_stream_is_dropped = &running;
@@ -187,9 +193,13 @@ impl Api {
         let rendering = self.rendering(caller);
         let (checked, rendered) = match self.admit_over_http(incoming, caller) {
             Err(error) => (None, rendering.refusal(error)),
-            Ok(Admitted { request, checked }) => {
-                let response = self.0.executor.execute(request).await;
-                (Some(checked), rendering.response(response))
+            Ok(Admitted { request, loads, checked }) => {
+                let response = self.0.responses(request, loads).next().await;
+                let rendered = match response {
+                    Some(response) => rendering.response(response),
+                    None => rendering.refusal(ApiError::internal("an operation without an answer")),
+                };
+                (Some(checked), rendered)
             }
         };
         observe(checked.as_ref(), &rendered, started);
@@ -215,14 +225,21 @@ impl Api {
         let mut request = Request::new(incoming.query()).variables(variables);
         request.operation_name = name.map(str::to_owned);
         request.set_parsed_query(document);
-        (self.0.prepare)(&mut request.data);
+        let loads = Loads::default();
+        (self.0.prepare)(&mut request.data, loads.clone());
         request.data.insert(caller.principal.clone());
         request.data.insert(RequestId(caller.request_id.clone()));
-        Ok(Admitted { request, checked })
+        Ok(Admitted { request, loads, checked })
     }
 
     fn rendering(&self, caller: &Caller) -> Rendering {
         Rendering { request_id: caller.request_id.clone(), discloses_schema: self.0.introspection }
+    }
+}
+
+impl Inner {
+    fn responses(&self, request: Request, loads: Loads) -> WithLoads<Response> {
+        WithLoads::new(self.executor.stream(request), loads)
     }
 }
 

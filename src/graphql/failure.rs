@@ -8,9 +8,9 @@ use super::{
     guard,
     inbound_dead_letter::InboundDeadLetterObject,
     input::{self, TimeRange, filter_text, filter_texts, unknown_value},
-    loaders::{self, DeadLetterById, EventById, PaymentById, RefundById},
+    loaders::{self, DeadLetterById, EventById, FailuresOf, PaymentById, RefundById},
     outbox_event::OutboxEventObject,
-    page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
+    page::{self, Connection, Listed, Node, PageArgs},
     payment::PaymentObject,
     refund::RefundObject,
     scalars::{DateTime, Json, Uuid},
@@ -20,9 +20,6 @@ use crate::{
     db::page::Keyset,
     failures::{self, Failure, FailureKind, FeedItem, Severity, SubjectType},
 };
-
-/// The filters of `failures` that an index serves.
-const INDEXED: &str = "kind, severity, code, subjectType with subjectId, occurredAt";
 
 /// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
@@ -92,11 +89,34 @@ pub enum FailureSubject {
 /// A failure, as the API shows it.
 pub struct FailureObject(pub Failure);
 
+impl FailureObject {
+    /// What went wrong with a subject, oldest first, the newest hundred.
+    pub async fn of_subject(
+        ctx: &Context<'_>,
+        subject_type: SubjectType,
+        id: i64,
+    ) -> Result<Vec<Self>, ApiError> {
+        guard::reader(ctx)?;
+        let failures = loaders::load(ctx, FailuresOf(subject_type, id.to_string())).await?;
+        Ok(failures.unwrap_or_default().into_iter().map(Self).collect())
+    }
+}
+
 impl Node for FailureObject {
     const LIST: &'static str = "failures";
 
     fn keyset(&self) -> Keyset {
         Keyset { at: self.0.occurred_at, id: self.0.position.unwrap_or_default() }
+    }
+}
+
+impl Listed for FailureObject {
+    type Filter = failures::FailureFilter;
+
+    const INDEXED: &'static str = "kind, severity, code, subjectType with subjectId, occurredAt";
+
+    fn from_row(row: Failure) -> Self {
+        Self(row)
     }
 }
 
@@ -235,22 +255,8 @@ impl FailureQuery {
         filter: Option<FailureFilter>,
     ) -> Result<Connection<FailureObject>, ApiError> {
         guard::reader(ctx)?;
-        let page = PageArgs { first, after, last, before }.request::<FailureObject>()?;
         let filter = filter.unwrap_or_default().read()?;
-        let db = Services::of(ctx)?.db.clone();
-        let mut conn = db.read().await.map_err(input::failed)?;
-        let rows =
-            failures::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
-        drop(conn);
-        let counter: Counter = Box::new(move || {
-            let (db, filter) = (db.clone(), filter.clone());
-            Box::pin(async move {
-                let mut conn = db.read().await.map_err(input::failed)?;
-                let counted = failures::count(&mut conn, &filter, COUNT_CAP).await;
-                counted.map(input::counted).map_err(|error| input::read_failed(error, INDEXED))
-            })
-        });
-        Ok(Connection::new(rows, FailureObject, counter))
+        page::connection(ctx, PageArgs { first, after, last, before }, filter).await
     }
 }
 

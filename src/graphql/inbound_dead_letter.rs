@@ -9,8 +9,7 @@ use super::{
     failure::FailureObject,
     guard,
     input::{self, AvailableAction, OperatorActionInput, UserError, UserErrorCode, unknown_value},
-    loaders::{self, FailuresOf},
-    page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
+    page::{self, Connection, Listed, Node, PageArgs},
     scalars::{DateTime, Json, Uuid},
     schema::Services,
 };
@@ -21,9 +20,6 @@ use crate::{
     inbox::{self, DeadLetterFilter, DeadLetterStatus, ErrorClass, InboundDeadLetter, ReplayError},
     types::clock,
 };
-
-/// The filters of `inboundDeadLetters` that an index serves.
-const INDEXED: &str = "status";
 
 /// What became of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
@@ -45,6 +41,16 @@ impl Node for InboundDeadLetterObject {
 
     fn keyset(&self) -> Keyset {
         Keyset { at: self.0.received_at, id: self.0.id }
+    }
+}
+
+impl Listed for InboundDeadLetterObject {
+    type Filter = DeadLetterFilter;
+
+    const INDEXED: &'static str = "status";
+
+    fn from_row(row: InboundDeadLetter) -> Self {
+        Self(row)
     }
 }
 
@@ -119,9 +125,7 @@ impl InboundDeadLetterObject {
 
     /// What went wrong with it, oldest first, the newest hundred: its first failure and each failed replay.
     async fn failures(&self, ctx: &Context<'_>) -> Result<Vec<FailureObject>, ApiError> {
-        guard::reader(ctx)?;
-        let key = FailuresOf(SubjectType::InboundDeadLetter, self.0.id.to_string());
-        Ok(loaders::load(ctx, key).await?.unwrap_or_default().into_iter().map(FailureObject).collect())
+        FailureObject::of_subject(ctx, SubjectType::InboundDeadLetter, self.0.id).await
     }
 
     /// What the viewer may do to it now, and if not, why.
@@ -134,11 +138,10 @@ impl InboundDeadLetterObject {
             "OPEN" => None,
             status => Some(format!("it is {status}; only OPEN ones can be {what}ed")),
         };
-        let action = |name: &str, what: &str| {
-            let reason = reason(what);
-            AvailableAction { action: name.to_owned(), allowed: reason.is_none(), reason }
-        };
-        Ok(vec![action("replayInboundDeadLetter", "replay"), action("discardInboundDeadLetter", "discard")])
+        Ok(vec![
+            AvailableAction::new("replayInboundDeadLetter", reason("replay")),
+            AvailableAction::new("discardInboundDeadLetter", reason("discard")),
+        ])
     }
 }
 
@@ -172,23 +175,9 @@ impl InboundDeadLetterQuery {
         status: Option<Vec<InboundDeadLetterStatus>>,
     ) -> Result<Connection<InboundDeadLetterObject>, ApiError> {
         guard::reader(ctx)?;
-        let page = PageArgs { first, after, last, before }.request::<InboundDeadLetterObject>()?;
         let status = status.map(|several| several.into_iter().map(Into::into).collect());
         let filter = DeadLetterFilter { status };
-        let db = Services::of(ctx)?.db.clone();
-        let mut conn = db.read().await.map_err(input::failed)?;
-        let rows =
-            inbox::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
-        drop(conn);
-        let counter: Counter = Box::new(move || {
-            let (db, filter) = (db.clone(), filter.clone());
-            Box::pin(async move {
-                let mut conn = db.read().await.map_err(input::failed)?;
-                let counted = inbox::count(&mut conn, &filter, COUNT_CAP).await;
-                counted.map(input::counted).map_err(|error| input::read_failed(error, INDEXED))
-            })
-        });
-        Ok(Connection::new(rows, InboundDeadLetterObject, counter))
+        page::connection(ctx, PageArgs { first, after, last, before }, filter).await
     }
 }
 
@@ -221,7 +210,7 @@ impl InboundDeadLetterMutation {
             Err(error) => return Ok(InboundDeadLetterPayload::refused(None, error)),
         };
         let services = Services::of(ctx)?;
-        let replayed = services.inbox.replay(&admin, id, reason, request_id(ctx)).await;
+        let replayed = services.inbox.replay(&admin, id, reason, RequestId::of(ctx)).await;
         services.payment_watcher.hint();
         InboundDeadLetterPayload::of(replayed)
     }
@@ -237,13 +226,9 @@ impl InboundDeadLetterMutation {
             Ok(read) => read,
             Err(error) => return Ok(InboundDeadLetterPayload::refused(None, error)),
         };
-        let discarded = Services::of(ctx)?.inbox.discard(&admin, id, reason, request_id(ctx)).await;
+        let discarded = Services::of(ctx)?.inbox.discard(&admin, id, reason, RequestId::of(ctx)).await;
         InboundDeadLetterPayload::of(discarded)
     }
-}
-
-fn request_id<'a>(ctx: &Context<'a>) -> &'a str {
-    ctx.data_opt::<RequestId>().map_or("", |request_id| request_id.0.as_str())
 }
 
 impl InboundDeadLetterPayload {

@@ -1,7 +1,7 @@
 //! Loaders: one query for all rows of a page, instead of one for each. Made per operation, each load on its own
 //! connection.
 
-use std::{collections::HashMap, hash::Hash, sync::Arc};
+use std::{collections::HashMap, hash::Hash, sync::Arc, time::Duration};
 
 use async_graphql::{
     Context, Data,
@@ -11,6 +11,7 @@ use async_graphql::{
 use super::{
     error::{ApiError, Cause},
     input,
+    loads::Loads,
     schema::Services,
 };
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
     inbox::{self, InboundDeadLetter},
     outbox::{self, OutboxEvent},
     payments::{self, Payment, Refund},
-    workers::spawn_tracked,
 };
 
 /// Rows of one kind that an object shows of another, at most; the newest ones.
@@ -65,11 +65,11 @@ pub(super) struct PayloadOf(pub i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct DeadLetterById(pub i64);
 
-/// Puts the loaders of one operation into its data.
-pub(super) fn insert(data: &mut Data, services: &Services) {
-    let tasks = services.tasks.clone();
-    let spawn = move |load| drop(spawn_tracked(&tasks, load));
-    data.insert(DataLoader::new(Reads(services.db.clone()), spawn));
+/// Puts the loaders of one operation into its data; their loads are carried out with it.
+pub(super) fn insert(data: &mut Data, services: &Services, loads: Loads) {
+    let loader = DataLoader::new(Reads(services.db.clone()), move |load| loads.spawn(load));
+    // Those who ask together are in one batch already.
+    data.insert(loader.delay(Duration::ZERO));
 }
 
 /// Loads one key together with its neighbours'.
@@ -91,6 +91,10 @@ where
 fn failed(cause: Cause) -> ApiError {
     match cause.downcast_ref::<DbError>() {
         Some(DbError::Unavailable(why)) => input::failed(DbError::Unavailable(why.clone())),
+        Some(slow) if slow.is_statement_timeout() => {
+            tracing::warn!(error = %slow, "a nested field took too long");
+            ApiError::rate_limited("The server is busy. Try again in a moment.")
+        }
         _ => ApiError::internal_shared(cause),
     }
 }

@@ -13,7 +13,7 @@ use super::{
         filter_texts, unknown_value,
     },
     loaders::{self, FailuresOf, PayloadOf},
-    page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
+    page::{self, Connection, Listed, Node, PageArgs},
     publish::{OutboxStatusEnum, PublishAttempt, WaitStateObject, attempts},
     scalars::{DateTime, Json, Uuid},
     schema::Services,
@@ -27,9 +27,6 @@ use crate::{
     types::clock,
 };
 
-/// The filters of `outboxEvents` that an index serves.
-const INDEXED: &str = "status, createdAt, eventId, correlationId, flowId, aggregateType with aggregateId, errorCode with status FAILED or DEAD_LETTERED";
-
 /// An event, as the API shows it.
 pub struct OutboxEventObject(pub OutboxEvent);
 
@@ -38,6 +35,16 @@ impl Node for OutboxEventObject {
 
     fn keyset(&self) -> Keyset {
         Keyset { at: self.0.created_at, id: self.0.id }
+    }
+}
+
+impl Listed for OutboxEventObject {
+    type Filter = outbox::OutboxFilter;
+
+    const INDEXED: &'static str = "status, createdAt, eventId, correlationId, flowId, aggregateType with aggregateId, errorCode with status FAILED or DEAD_LETTERED";
+
+    fn from_row(row: OutboxEvent) -> Self {
+        Self(row)
     }
 }
 
@@ -174,9 +181,7 @@ impl OutboxEventObject {
 
     /// What went wrong with it, oldest first, the newest hundred.
     async fn failures(&self, ctx: &Context<'_>) -> Result<Vec<FailureObject>, ApiError> {
-        guard::reader(ctx)?;
-        let key = FailuresOf(SubjectType::OutboxEvent, self.0.id.to_string());
-        Ok(loaders::load(ctx, key).await?.unwrap_or_default().into_iter().map(FailureObject).collect())
+        FailureObject::of_subject(ctx, SubjectType::OutboxEvent, self.0.id).await
     }
 
     /// What the viewer may do to it now, and if not, why.
@@ -189,11 +194,7 @@ impl OutboxEventObject {
                 Some(format!("it is {}; only FAILED and DEAD_LETTERED events can be requeued", self.0.status))
             }
         };
-        Ok(vec![AvailableAction {
-            action: "requeueOutboxEvent".to_owned(),
-            allowed: reason.is_none(),
-            reason,
-        }])
+        Ok(vec![AvailableAction::new("requeueOutboxEvent", reason)])
     }
 }
 
@@ -263,22 +264,8 @@ impl OutboxQuery {
         filter: Option<OutboxFilter>,
     ) -> Result<Connection<OutboxEventObject>, ApiError> {
         guard::reader(ctx)?;
-        let page = PageArgs { first, after, last, before }.request::<OutboxEventObject>()?;
         let filter = filter.unwrap_or_default().read()?;
-        let db = Services::of(ctx)?.db.clone();
-        let mut conn = db.read().await.map_err(input::failed)?;
-        let rows =
-            outbox::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
-        drop(conn);
-        let counter: Counter = Box::new(move || {
-            let (db, filter) = (db.clone(), filter.clone());
-            Box::pin(async move {
-                let mut conn = db.read().await.map_err(input::failed)?;
-                let counted = outbox::count(&mut conn, &filter, COUNT_CAP).await;
-                counted.map(input::counted).map_err(|error| input::read_failed(error, INDEXED))
-            })
-        });
-        Ok(Connection::new(rows, OutboxEventObject, counter))
+        page::connection(ctx, PageArgs { first, after, last, before }, filter).await
     }
 }
 
@@ -311,8 +298,8 @@ impl OutboxMutation {
             Err(error) => return refused(None, error),
         };
         let services = Services::of(ctx)?;
-        let request_id = ctx.data_opt::<RequestId>().map_or("", |request_id| request_id.0.as_str());
-        let requeued = outbox::requeue(&services.db, &services.outbox, &admin, id, reason, request_id).await;
+        let requeued =
+            outbox::requeue(&services.db, &services.outbox, &admin, id, reason, RequestId::of(ctx)).await;
         services.outbox_watcher.hint();
         match requeued {
             Ok(event) => Ok(OutboxEventPayload {

@@ -2,9 +2,11 @@
 
 mod connection;
 mod cursor;
+mod list;
 
 pub use connection::{COUNT_CAP, Connection, Count, CountPrecision, Counted, Counter, Edge, Node, PageInfo};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
+pub use list::{Listed, connection};
 
 use super::error::ApiError;
 use crate::db::page::PageRequest;

@@ -1,20 +1,18 @@
-//! Payments: object, filter, payload, query, mutation, subscription.
+//! Payments: object, filter, query, subscription.
 
-use async_graphql::{Context, Enum, ID, InputObject, Object, SimpleObject, Subscription};
+mod mutation;
+
+use async_graphql::{Context, Enum, ID, InputObject, Object, Subscription};
 use futures_util::Stream;
 
 use super::{
-    api::RequestId,
     error::ApiError,
     failure::FailureObject,
     guard,
-    input::{
-        self, AvailableAction, OperatorActionInput, TimeRange, UserError, UserErrorCode, filter_id,
-        filter_text, unknown_value,
-    },
-    loaders::{self, CallsOf, EventsOfPayment, FailuresOf, RefundsOfPayment},
+    input::{self, AvailableAction, TimeRange, filter_id, filter_text, unknown_value},
+    loaders::{self, CallsOf, EventsOfPayment, RefundsOfPayment},
     outbox_event::OutboxEventObject,
-    page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
+    page::{self, Connection, Listed, Node, PageArgs},
     provider_call::ProviderCallObject,
     publish::WaitStateObject,
     refund::RefundObject,
@@ -26,15 +24,10 @@ use crate::{
     auth::Role,
     db::page::Keyset,
     failures::SubjectType,
-    payments::{
-        self, GATEWAY_MISCONFIGURED, KeyInError, KeyInInput, Payment, PaymentStatus, ReconcileError,
-        RefundStatus,
-    },
-    types::{Card, Won, parse_id},
+    payments::{self, Payment, PaymentStatus, RefundStatus},
 };
 
-/// The filters of `payments` that an index serves.
-const INDEXED: &str = "status, userId, meetingId, orderId, paymentKey, flowId, createdAt";
+pub use mutation::PaymentMutation;
 
 /// Where a payment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
@@ -58,6 +51,16 @@ impl Node for PaymentObject {
 
     fn keyset(&self) -> Keyset {
         Keyset { at: self.0.created_at, id: self.0.id }
+    }
+}
+
+impl Listed for PaymentObject {
+    type Filter = payments::PaymentFilter;
+
+    const INDEXED: &'static str = "status, userId, meetingId, orderId, paymentKey, flowId, createdAt";
+
+    fn from_row(row: Payment) -> Self {
+        Self(row)
     }
 }
 
@@ -166,9 +169,7 @@ impl PaymentObject {
 
     /// What went wrong with it, oldest first, the newest hundred. ADMIN, OPERATOR.
     async fn failures(&self, ctx: &Context<'_>) -> Result<Vec<FailureObject>, ApiError> {
-        guard::reader(ctx)?;
-        let key = FailuresOf(SubjectType::Payment, self.0.id.to_string());
-        Ok(loaders::load(ctx, key).await?.unwrap_or_default().into_iter().map(FailureObject).collect())
+        FailureObject::of_subject(ctx, SubjectType::Payment, self.0.id).await
     }
 
     /// Its refunds, oldest first. ADMIN, OPERATOR.
@@ -285,206 +286,9 @@ impl PaymentQuery {
         filter: Option<PaymentFilter>,
     ) -> Result<Connection<PaymentObject>, ApiError> {
         guard::reader(ctx)?;
-        let page = PageArgs { first, after, last, before }.request::<PaymentObject>()?;
         let filter = filter.unwrap_or_default().read()?;
-        let db = Services::of(ctx)?.db.clone();
-        let mut conn = db.read().await.map_err(input::failed)?;
-        let rows =
-            payments::list(&mut conn, &filter, &page).await.map_err(|e| input::read_failed(e, INDEXED))?;
-        drop(conn);
-        let counter: Counter = Box::new(move || {
-            let (db, filter) = (db.clone(), filter.clone());
-            Box::pin(async move {
-                let mut conn = db.read().await.map_err(input::failed)?;
-                let counted = payments::count(&mut conn, &filter, COUNT_CAP).await;
-                counted.map(input::counted).map_err(|error| input::read_failed(error, INDEXED))
-            })
-        });
-        Ok(Connection::new(rows, PaymentObject, counter))
+        page::connection(ctx, PageArgs { first, after, last, before }, filter).await
     }
-}
-
-/// A key-in payment.
-#[derive(Debug, InputObject)]
-pub struct CreateKeyInPaymentInput {
-    /// 1 to 255 characters; the same again within 15 days has one effect and the same answer.
-    pub idempotency_key: String,
-    /// The payer, a positive whole number.
-    pub user_id: ID,
-    /// What is paid for, a positive whole number.
-    pub meeting_id: ID,
-    /// What the payer reads on the bill, 1 to 100 characters.
-    pub order_name: String,
-    /// Whole KRW, from 1 on.
-    pub amount: Long,
-    /// With what.
-    pub card: CardInput,
-}
-
-/// Never stored, never logged.
-#[derive(InputObject)]
-pub struct CardInput {
-    /// 12 to 20 digits.
-    pub number: String,
-    /// Two digits.
-    pub expiration_year: String,
-    /// Two digits, 01 to 12.
-    pub expiration_month: String,
-    /// The first two digits of the PIN, where the contract asks for them.
-    pub password: Option<String>,
-    /// Birth date (6 digits) or business number (10 digits), where the contract asks for it.
-    pub identity_number: Option<String>,
-}
-
-impl std::fmt::Debug for CardInput {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("CardInput(redacted)")
-    }
-}
-
-impl CreateKeyInPaymentInput {
-    fn read(self) -> Result<KeyInInput, UserError> {
-        let id = |field: &str, text: &ID| {
-            parse_id(text).map_err(|error| UserError::invalid(&[field], format!("{field} {error}")))
-        };
-        let card = self.card;
-        Ok(KeyInInput {
-            user_id: id("userId", &self.user_id)?,
-            meeting_id: id("meetingId", &self.meeting_id)?,
-            amount: Won::new(self.amount.get())
-                .map_err(|error| UserError::invalid(&["amount"], error.to_string()))?,
-            card: Card::new(
-                card.number,
-                card.expiration_year,
-                card.expiration_month,
-                card.password,
-                card.identity_number,
-            )
-            .map_err(|error| UserError::invalid(&["card", error.field], error.message))?,
-            idempotency_key: self.idempotency_key,
-            order_name: self.order_name,
-        })
-    }
-}
-
-/// What became of a payment's mutation.
-#[derive(SimpleObject)]
-pub struct PaymentPayload {
-    /// The payment; also when it was declined (FAILED) or its outcome is unknown (PENDING).
-    pub payment: Option<PaymentObject>,
-    /// Whether an earlier request with the same key made it.
-    pub replayed: bool,
-    /// Why it was refused.
-    pub user_errors: Vec<UserError>,
-}
-
-impl PaymentPayload {
-    fn refused(error: UserError) -> Self {
-        Self { payment: None, replayed: false, user_errors: vec![error] }
-    }
-
-    fn answered(answer: payments::PaymentAnswer) -> Self {
-        let payment = answer.payment;
-        let message = || payment.failure_message.clone().unwrap_or_else(|| "the payment failed".to_owned());
-        let user_errors = match payment.failure_code.as_deref() {
-            None => Vec::new(),
-            Some(GATEWAY_MISCONFIGURED) => vec![UserError::new(
-                UserErrorCode::GatewayMisconfigured,
-                "the payment gateway refuses our configuration; no money moved",
-            )],
-            Some(_) => vec![UserError::new(UserErrorCode::PaymentDeclined, message())],
-        };
-        Self { replayed: answer.replayed, user_errors, payment: Some(PaymentObject(payment)) }
-    }
-}
-
-/// Changes of payments.
-#[derive(Default)]
-pub struct PaymentMutation;
-
-#[Object]
-impl PaymentMutation {
-    /// Takes a payment with a card in one call. Declined: the payment is there, FAILED, with PAYMENT_DECLINED. Outcome
-    /// unknown: the payment is there, PENDING, without an error. SERVICE, ADMIN. Idempotent by `idempotencyKey` per
-    /// caller for 15 days.
-    async fn create_key_in_payment(
-        &self,
-        ctx: &Context<'_>,
-        input: CreateKeyInPaymentInput,
-    ) -> Result<PaymentPayload, ApiError> {
-        let service = guard::service(ctx)?;
-        let input = match input.read() {
-            Ok(input) => input,
-            Err(error) => return Ok(PaymentPayload::refused(error)),
-        };
-        let services = Services::of(ctx)?;
-        let outcome = services.payments.create_key_in(&service, input).await;
-        services.payment_watcher.hint();
-        match outcome {
-            Ok(answer) => Ok(PaymentPayload::answered(answer)),
-            Err(error) => refusal(error).map(PaymentPayload::refused),
-        }
-    }
-
-    /// Asks the provider now how a PENDING payment ended, or whether a FAILED one was approved after all, and finishes
-    /// with what it says, as the reconciler would. The payment is answered as it is then, PENDING if the provider does
-    /// not know. ADMIN; audited. Safe to repeat.
-    async fn reconcile_payment(
-        &self,
-        ctx: &Context<'_>,
-        input: OperatorActionInput,
-    ) -> Result<PaymentPayload, ApiError> {
-        let admin = guard::admin(ctx)?;
-        let (id, reason) = match input.read() {
-            Ok(read) => read,
-            Err(error) => return Ok(PaymentPayload::refused(error)),
-        };
-        let services = Services::of(ctx)?;
-        let request_id = ctx.data_opt::<RequestId>().map_or("", |request_id| request_id.0.as_str());
-        let outcome = services.payments.reconcile_now(&admin, id, reason, request_id).await;
-        services.payment_watcher.hint();
-        match outcome {
-            Ok(payment) => Ok(PaymentPayload {
-                payment: Some(PaymentObject(payment)),
-                replayed: false,
-                user_errors: Vec::new(),
-            }),
-            Err(error) => not_reconciled(error),
-        }
-    }
-}
-
-fn not_reconciled(error: ReconcileError) -> Result<PaymentPayload, ApiError> {
-    let message = error.to_string();
-    match error {
-        ReconcileError::NotFound(_) => {
-            Ok(PaymentPayload::refused(UserError::new(UserErrorCode::NotFound, message)))
-        }
-        ReconcileError::InvalidState(payment) => Ok(PaymentPayload {
-            payment: Some(PaymentObject(*payment)),
-            ..PaymentPayload::refused(UserError::new(UserErrorCode::InvalidState, message))
-        }),
-        ReconcileError::GatewayUnavailable => {
-            Ok(PaymentPayload::refused(UserError::new(UserErrorCode::GatewayUnavailable, message)))
-        }
-        ReconcileError::Database(error) => Err(input::failed(error)),
-        ReconcileError::TaskLost => Err(ApiError::internal(error)),
-    }
-}
-
-fn refusal(error: KeyInError) -> Result<UserError, ApiError> {
-    let code = match error {
-        KeyInError::InvalidInput { field, message } => return Ok(UserError::invalid(&[field], message)),
-        KeyInError::AlreadyPaid => UserErrorCode::AlreadyPaid,
-        KeyInError::PaymentInProgress => UserErrorCode::PaymentInProgress,
-        KeyInError::MeetingClosed => UserErrorCode::MeetingClosed,
-        KeyInError::KeyReused => UserErrorCode::IdempotencyKeyReused,
-        KeyInError::RequestInProgress => UserErrorCode::IdempotentRequestInProgress,
-        KeyInError::GatewayUnavailable => UserErrorCode::GatewayUnavailable,
-        KeyInError::Database(error) => return Err(input::failed(error)),
-        KeyInError::TaskLost => return Err(ApiError::internal(error)),
-    };
-    Ok(UserError::new(code, error.to_string()))
 }
 
 /// Live payments.

@@ -10,9 +10,9 @@ use super::{
     failure::FailureObject,
     guard,
     input::{self, AvailableAction, TimeRange, filter_id, filter_texts, unknown_value},
-    loaders::{self, CallsOf, EventsOfPayment, FailuresOf, PaymentById},
+    loaders::{self, CallsOf, EventsOfPayment, PaymentById},
     outbox_event::OutboxEventObject,
-    page::{COUNT_CAP, Connection, Counter, Node, PageArgs},
+    page::{self, Connection, Listed, Node, PageArgs},
     payment::PaymentObject,
     provider_call::ProviderCallObject,
     publish::WaitStateObject,
@@ -28,10 +28,6 @@ use crate::{
 };
 
 pub use mutation::RefundMutation;
-
-/// The filters of `refunds` that an index serves.
-const INDEXED: &str =
-    "status, userId, meetingId, paymentId, flowId, createdAt, failureCode with status FAILED";
 
 /// Where a refund stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Enum)]
@@ -67,6 +63,17 @@ impl Node for RefundObject {
 
     fn keyset(&self) -> Keyset {
         Keyset { at: self.0.created_at, id: self.0.id }
+    }
+}
+
+impl Listed for RefundObject {
+    type Filter = payments::RefundFilter;
+
+    const INDEXED: &'static str =
+        "status, userId, meetingId, paymentId, flowId, createdAt, failureCode with status FAILED";
+
+    fn from_row(row: Refund) -> Self {
+        Self(row)
     }
 }
 
@@ -190,9 +197,7 @@ impl RefundObject {
 
     /// What went wrong with it, oldest first, the newest hundred. ADMIN, OPERATOR.
     async fn failures(&self, ctx: &Context<'_>) -> Result<Vec<FailureObject>, ApiError> {
-        guard::reader(ctx)?;
-        let key = FailuresOf(SubjectType::Refund, self.0.id.to_string());
-        Ok(loaders::load(ctx, key).await?.unwrap_or_default().into_iter().map(FailureObject).collect())
+        FailureObject::of_subject(ctx, SubjectType::Refund, self.0.id).await
     }
 
     /// Why it is where it is: the provider did not say how it ended, and is asked next when; or it needs an operator.
@@ -280,23 +285,8 @@ impl RefundQuery {
         filter: Option<RefundFilter>,
     ) -> Result<Connection<RefundObject>, ApiError> {
         guard::reader(ctx)?;
-        let page = PageArgs { first, after, last, before }.request::<RefundObject>()?;
         let filter = filter.unwrap_or_default().read()?;
-        let db = Services::of(ctx)?.db.clone();
-        let mut conn = db.read().await.map_err(input::failed)?;
-        let rows = payments::list_refunds(&mut conn, &filter, &page)
-            .await
-            .map_err(|error| input::read_failed(error, INDEXED))?;
-        drop(conn);
-        let counter: Counter = Box::new(move || {
-            let (db, filter) = (db.clone(), filter.clone());
-            Box::pin(async move {
-                let mut conn = db.read().await.map_err(input::failed)?;
-                let counted = payments::count_refunds(&mut conn, &filter, COUNT_CAP).await;
-                counted.map(input::counted).map_err(|error| input::read_failed(error, INDEXED))
-            })
-        });
-        Ok(Connection::new(rows, RefundObject, counter))
+        page::connection(ctx, PageArgs { first, after, last, before }, filter).await
     }
 }
 

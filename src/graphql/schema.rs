@@ -9,6 +9,7 @@ use super::{
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
     inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
+    invariant::InvariantQuery,
     loaders,
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     overview::{OverviewQuery, OverviewSubscription},
@@ -20,10 +21,9 @@ use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
-    operations::OverviewFeed,
+    operations::{Books, OverviewFeed},
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
-    workers::Tasks,
 };
 
 /// What the resolvers work with; one for the process.
@@ -49,8 +49,8 @@ pub struct Services {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
-    /// Where the loaders' reads run.
-    pub tasks: Tasks,
+    /// The books.
+    pub books: Books,
     /// The deployment's name.
     pub environment: String,
 }
@@ -65,6 +65,7 @@ pub struct Query(
     OutboxQuery,
     InboundDeadLetterQuery,
     FailureQuery,
+    InvariantQuery,
 );
 
 /// Every change.
@@ -88,7 +89,7 @@ fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {
 /// The API over these services. Loaders are made anew for every operation: nothing read for one caller reaches another.
 pub fn api(services: Services, options: ApiOptions) -> Api {
     let per_operation = services.clone();
-    let prepare = move |data: &mut Data| loaders::insert(data, &per_operation);
+    let prepare = move |data: &mut Data, loads| loaders::insert(data, &per_operation, loads);
     Api::new(builder().data(services), options, prepare)
 }
 

@@ -190,7 +190,7 @@ pub(crate) fn api(introspection: bool, rate: u32) -> (Api, Arc<Seen>) {
     let schema = Schema::build(Query(seen.clone()), Mutation(seen.clone()), Events(seen.clone()));
     let options = ApiOptions { introspection, rate_limit: RateLimit { operator: rate, service: rate } };
     let prepared = seen.clone();
-    let prepare = move |data: &mut Data| {
+    let prepare = move |data: &mut Data, _| {
         data.insert(Loader(prepared.loaders.fetch_add(1, Ordering::SeqCst)));
     };
     (Api::new(schema, options, prepare), seen)

@@ -10,8 +10,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    db::{Database, DbError, Minute, Statement},
-    failures, inbox,
+    db::{Database, DbError, Minute, Statement, page::Listing},
+    failures,
+    inbox::{DeadLetterFilter, DeadLetterStatus},
     outbox::{self, Gate, OutboxGauges, PublishLatency},
     payments::PaymentGauges,
     types::Instant,
@@ -26,6 +27,8 @@ const WANTED_FOR: Duration = Duration::from_secs(15);
 const FRESH_FOR: Duration = Duration::from_secs(5);
 /// How long a question waits for a look.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How far is counted.
+const MOST: i64 = 10_000;
 /// Minutes of history.
 const MINUTES: i64 = 60;
 /// Rows that one look at the minutes may read: under heavy traffic the history begins later.
@@ -112,8 +115,9 @@ impl OverviewFeed {
         let outbox = OutboxGauges::read(&self.db).await?;
         let mut conn = self.db.read().await?;
         let as_of = now(&mut conn).await?;
+        let open = DeadLetterFilter { status: Some(vec![DeadLetterStatus::Open]) };
         let payments = PaymentGauges::read(&mut conn).await?;
-        let open_dead_letters = inbox::count_open(&mut conn).await?;
+        let open_dead_letters = open.count(&mut conn, MOST).await?;
         let publish_latency = outbox::publish_latency(&mut conn, LATELY).await?;
         let mut history = self.history.lock().await;
         let since = since(&history.published, as_of);

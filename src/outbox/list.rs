@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{Array, BigInt, Bool, Integer, Text},
+    sql_types::{Array, BigInt, Bool, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource, Statement,
-        page::{Keyset, PageRequest, PageRows},
+        Database, DbError, RowSource, Statement,
+        page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::payment_outbox as events,
     },
     types::Instant,
@@ -96,35 +96,22 @@ fn any_of(status: &[OutboxStatus]) -> String {
     }
 }
 
-/// A page, newest first.
-pub async fn list(
-    conn: &mut AsyncPgConnection,
-    filter: &OutboxFilter,
-    page: &PageRequest,
-) -> QueryResult<PageRows<OutboxEvent>> {
-    let mut query = filtered(filter).select(OutboxEvent::as_select()).limit(page.fetch());
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(events::created_at.lt(at).or(events::created_at.eq(at).and(events::id.lt(id))));
-        query = query.filter(events::created_at.le(at));
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(events::created_at.gt(at).or(events::created_at.eq(at).and(events::id.gt(id))));
-        query = query.filter(events::created_at.ge(at));
-    }
-    query = if page.backwards {
-        query.order((events::created_at.asc(), events::id.asc()))
-    } else {
-        query.order((events::created_at.desc(), events::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+impl Listing for OutboxFilter {
+    type Row = OutboxEvent;
 
-/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
-/// from its oldest row, however far the first match is.
-pub async fn count(conn: &mut AsyncPgConnection, filter: &OutboxFilter, cap: i64) -> QueryResult<i64> {
-    let order = (events::created_at.desc(), events::id.desc());
-    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-    Counting(matching).get_result(conn).await
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<OutboxEvent>> {
+        let query = filtered(self).select(OutboxEvent::as_select());
+        let query = keyset_page!(query, request, events::created_at, events::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        keyset_count!(filtered(self), cap, events::created_at, events::id).get_result(conn).await
+    }
 }
 
 /// One event.

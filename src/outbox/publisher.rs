@@ -261,11 +261,11 @@ impl Publisher {
                 Verdict::Returned { code, text }
                     if MAY_BE_UNROUTABLE.contains(&claimed.row().event_type.as_str()) =>
                 {
-                    let reply = format!("{code} {text}");
-                    self.mark_published(&[key(claimed)], Some(&reply)).await;
+                    self.mark_published(&[key(claimed)], Some(&no_route(claimed, *code, text))).await;
                 }
                 Verdict::Returned { code, text } => {
-                    failed.push((claimed, ErrorCode::Unroutable, format!("{code} {text}"), false));
+                    let error = no_route(claimed, *code, text);
+                    failed.push((claimed, ErrorCode::Unroutable, error, false));
                 }
                 Verdict::Nacked => {
                     failed.push((
@@ -421,6 +421,12 @@ fn next_batch(waiting: &mut Vec<Handed>, size: usize) -> Vec<Handed> {
     let trigger = waiting.first().map(|handed| handed.trigger);
     let same = waiting.iter().take(size).take_while(|handed| Some(handed.trigger) == trigger).count();
     waiting.drain(..same).collect()
+}
+
+/// The broker's reply, with what it leaves out: where the event found nobody.
+fn no_route(claimed: &Claimed<ClaimedEvent>, code: u16, text: &str) -> String {
+    let ClaimedEvent { exchange, routing_key, .. } = claimed.row();
+    format!("{code} {text}: no queue is bound to {exchange} for {routing_key}")
 }
 
 /// Whether the broker's reply is about this event's exchange.

@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::{Error as DieselError, QueryResult},
-    sql_types::{Bool, Integer},
+    sql_types::Bool,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::{Payment, PaymentStatus, refund::completed_of};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource,
-        page::{Keyset, PageRequest, PageRows},
+        Database, DbError, RowSource,
+        page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::payment as payments,
     },
     types::Instant,
@@ -74,37 +74,22 @@ fn filtered(filter: &PaymentFilter) -> payments::BoxedQuery<'_, Pg> {
     query
 }
 
-/// A page, newest first.
-pub async fn list(
-    conn: &mut AsyncPgConnection,
-    filter: &PaymentFilter,
-    page: &PageRequest,
-) -> QueryResult<PageRows<Payment>> {
-    let mut query = filtered(filter).select(Payment::as_select()).limit(page.fetch());
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(payments::created_at.le(at));
-        query = query
-            .filter(payments::created_at.lt(at).or(payments::created_at.eq(at).and(payments::id.lt(id))));
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(payments::created_at.ge(at));
-        query = query
-            .filter(payments::created_at.gt(at).or(payments::created_at.eq(at).and(payments::id.gt(id))));
-    }
-    query = if page.backwards {
-        query.order((payments::created_at.asc(), payments::id.asc()))
-    } else {
-        query.order((payments::created_at.desc(), payments::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+impl Listing for PaymentFilter {
+    type Row = Payment;
 
-/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
-/// from its oldest row, however far the first match is.
-pub async fn count(conn: &mut AsyncPgConnection, filter: &PaymentFilter, cap: i64) -> QueryResult<i64> {
-    let order = (payments::created_at.desc(), payments::id.desc());
-    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-    Counting(matching).get_result(conn).await
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<Payment>> {
+        let query = filtered(self).select(Payment::as_select());
+        let query = keyset_page!(query, request, payments::created_at, payments::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        keyset_count!(filtered(self), cap, payments::created_at, payments::id).get_result(conn).await
+    }
 }
 
 /// One payment; a refunded one as its refund keeps it, REFUNDED.

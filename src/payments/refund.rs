@@ -8,9 +8,7 @@ mod retry;
 mod store;
 
 pub(super) use list::completed_of;
-pub use list::{
-    RefundFilter, RefundRows, count_refunds, find_refund, list_refunds, refunds_by_ids, refunds_of,
-};
+pub use list::{RefundFilter, RefundRows, find_refund, refunds_by_ids, refunds_of};
 pub use model::{Refund, RefundSource, RefundStatus, RefundWanted};
 pub use request::{RefundAnswer, RefundInput, RefundPaymentError, RefundRequested};
 pub use retry::RetryRefundError;

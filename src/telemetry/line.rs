@@ -97,6 +97,10 @@ impl Visit for Fields {
         self.put(field, Value::from(value));
     }
 
+    fn record_u128(&mut self, field: &Field, value: u128) {
+        self.put(field, Value::from(u64::try_from(value).unwrap_or(u64::MAX)));
+    }
+
     fn record_bool(&mut self, field: &Field, value: bool) {
         self.put(field, Value::from(value));
     }

@@ -16,8 +16,11 @@ use super::{line::FlatJson, traces};
 use crate::config::{LogConfig, LogFormat, SettingError};
 
 /// Libraries whose chatter is kept to warnings, unless the filter names them.
-const NOISY: [&str; 8] =
-    ["lapin", "tokio_postgres", "hyper", "h2", "rustls", "reqwest", "tower", "opentelemetry"];
+const NOISY: [&str; 7] = ["tokio_postgres", "hyper", "h2", "rustls", "reqwest", "tower", "opentelemetry"];
+
+/// Tells every loss of a connection twice, as errors; the supervisor of the connection tells it once. Silent, unless the
+/// filter names it.
+const ECHO: &str = "lapin";
 
 /// Never written: it prints whole messages, bodies included, for what is a failure row of its own.
 const MUTED: &str = "lapin::returned_messages";
@@ -29,9 +32,7 @@ const INDISCREET: [&str; 1] = ["tungstenite"];
 /// settings and leaves the first one's log in place.
 pub fn init_logs(config: &LogConfig) -> Result<(), SettingError> {
     let filter = filter(&config.filter)?;
-    // An empty variable means unset, as OpenTelemetry has it.
-    let endpoint = config.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty());
-    let address = endpoint.map(traces::address).transpose()?;
+    let address = config.otlp_endpoint.as_deref().map(traces::address);
     if tracing::dispatcher::has_been_set() {
         return Ok(());
     }
@@ -66,12 +67,11 @@ where
 {
     let asked = parse(text)?;
     let directives: Vec<&str> = text.split(',').map(str::trim).collect();
-    let quieted: Vec<&'static str> = NOISY
-        .into_iter()
-        .filter(|noisy| !directives.iter().any(|directive| directive.starts_with(noisy)))
-        .collect();
+    let named = |library: &str| directives.iter().any(|directive| directive.starts_with(library));
+    let quieted: Vec<&'static str> = NOISY.into_iter().filter(|noisy| !named(noisy)).collect();
+    let echoes = named(ECHO);
     let audible = move |metadata: &Metadata<'_>| {
-        let muted = metadata.target() == MUTED;
+        let muted = metadata.target() == MUTED || (!echoes && metadata.target().starts_with(ECHO));
         let loud = *metadata.level() <= LevelFilter::WARN;
         let indiscreet = INDISCREET.iter().any(|indiscreet| metadata.target().starts_with(indiscreet));
         !muted

@@ -52,6 +52,7 @@ fn cases() -> Vec<Case> {
         case("Query.failures", "{ failures { nodes { id } } }", none(), READERS),
         case("Query.inboundDeadLetter", "{ inboundDeadLetter(id: 1) { id } }", none(), READERS),
         case("Query.inboundDeadLetters", "{ inboundDeadLetters { nodes { id } } }", none(), READERS),
+        case("Query.invariants", "{ invariants { name } }", none(), READERS),
         // All are refused as business, after the guard.
         case("Mutation.createKeyInPayment", CREATE, input("", 1, 1, DECLINED), &[Admin, Service]),
         case("Mutation.refundPayment", REFUND, refund("", "999"), &[Admin, Service]),

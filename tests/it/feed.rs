@@ -1,11 +1,12 @@
 //! The live feed: every failure, in order, none twice, for every subscriber of every process.
 
-use std::time::Duration;
+use std::{process::Stdio, time::Duration};
 
 use futures_util::StreamExt;
 use paydesk::{
     db::Hints,
     failures::{FailureFeed, FailureFilter, FeedItem},
+    httpclient::HttpClient,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,7 @@ use crate::support::{
     api::{Actor, Socket, blamed, code},
     db::TestDb,
     eventually,
+    process::Process,
 };
 
 const FEED: &str =
@@ -431,4 +433,54 @@ async fn what_a_process_numbers_at_its_first_look_reaches_who_was_there_before()
     holder.batch_execute("COMMIT").await.unwrap();
     assert_eq!(next(&mut socket).await["code"], "ALONE");
     test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_failure_is_logged_and_counted_once_among_all_processes_whoever_wrote_it() {
+    let test = TestApp::start().await;
+    // Its own feed would take some.
+    test.stop().await;
+    let logs = [1, 2].map(|n| std::env::temp_dir().join(format!("{}log{n}", test.prefix)));
+    let mut processes = Vec::new();
+    for log in &logs {
+        let file = Stdio::from(std::fs::File::create(log).unwrap());
+        processes.push(Process::start_with_log(&test, &[("log-format", "json")], file).await);
+    }
+    test.db
+        .run(
+            "INSERT INTO failure (kind, severity, subject_type, subject_id, code, message, fingerprint, attempt)
+             SELECT 'PAYMENT_UNKNOWN', severity, 'PAYMENT', '7', 'TOLD', 'no answer', 'f', 1
+             FROM unnest(ARRAY['INFO', 'WARNING', 'CRITICAL']) severity",
+        )
+        .await;
+    let client = HttpClient::new(Duration::from_secs(2), None).unwrap();
+    eventually("all are counted", async || {
+        let mut counted = 0;
+        for process in &processes {
+            let metrics = client.get(&format!("http://{}/metrics", process.base), &[]).await.ok()?;
+            let series = "paydesk_failures_total{kind=\"PAYMENT_UNKNOWN\"} ";
+            let text = String::from_utf8(metrics.body.to_vec()).unwrap();
+            let value = text.lines().find_map(|line| line.strip_prefix(series)).unwrap_or("0");
+            counted += value.parse::<u32>().unwrap();
+        }
+        assert!(counted <= 3);
+        (counted == 3).then_some(())
+    })
+    .await;
+    for process in processes {
+        assert_eq!(process.terminate().await, Some(0));
+    }
+    let written: String = logs.iter().map(|log| std::fs::read_to_string(log).unwrap()).collect();
+    logs.iter().for_each(|log| std::fs::remove_file(log).unwrap());
+    let mut told: Vec<Value> = written
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|line: &Value| line["code"] == "TOLD")
+        .collect();
+    told.sort_by_key(|line| line["level"].to_string());
+    let levels: Vec<_> = told.iter().map(|line| line["level"].as_str().unwrap()).collect();
+    assert_eq!(levels, ["ERROR", "INFO", "WARN"]);
+    assert!(told.iter().all(|line| line["kind"] == "PAYMENT_UNKNOWN"
+        && line["subject_id"] == "7"
+        && line["error"] == "no answer"));
 }

@@ -6,6 +6,7 @@
 )]
 
 mod authz;
+mod books;
 mod broker_outage;
 mod console;
 mod consumers;
@@ -16,6 +17,7 @@ mod dead_letters;
 mod exposure;
 mod feed;
 mod idempotency;
+mod invariants;
 mod layering;
 mod lists;
 mod main_job;
@@ -33,4 +35,5 @@ mod requeue;
 mod retention;
 mod rows;
 mod schema;
+mod settings;
 mod support;

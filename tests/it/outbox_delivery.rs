@@ -38,7 +38,8 @@ async fn an_unroutable_event_fails_with_the_brokers_reply_and_is_published_once_
         .await
         .unwrap();
     let (error, code, retries): (String, String, i32) = (row.get(0), row.get(1), row.get(2));
-    assert_eq!((error.as_str(), code.as_str()), ("312 NO_ROUTE", "UNROUTABLE"));
+    let reply = format!("312 NO_ROUTE: no queue is bound to {} for nobody.listens", test.exchange());
+    assert_eq!((error, code.as_str()), (reply, "UNROUTABLE"));
     assert!(retries >= 1);
     test.rabbit.bind(&inbox, &test.exchange(), "nobody.listens").await;
     test.reaches(id, "PUBLISHED").await;
@@ -77,7 +78,8 @@ async fn a_refund_event_that_nobody_wants_is_published_by_policy() {
         .query_one("SELECT last_error_code, last_error, retry_count FROM payment_outbox", &[])
         .await;
     let row = row.unwrap();
-    assert_eq!((row.get(0), row.get(1), row.get(2)), (Some("UNROUTABLE"), Some("312 NO_ROUTE"), 0));
+    assert_eq!((row.get(0), row.get(2)), (Some("UNROUTABLE"), 0));
+    assert!(row.get::<_, String>(1).starts_with("312 NO_ROUTE: "));
     assert_eq!(test.db.count("failure").await, 0);
     test.stop().await;
 }

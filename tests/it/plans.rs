@@ -2,6 +2,7 @@
 //! process really sends; also by generic plans, which a session falls back to after a while.
 
 mod explainer;
+mod refunds;
 
 use std::sync::Arc;
 
@@ -15,8 +16,18 @@ use crate::{
 };
 
 /// The tables that grow for ever.
-const GROWING: [&str; 6] =
-    ["payment_outbox", "payment", "failure", "idempotency_key", "provider_call", "audit_entry"];
+const GROWING: [&str; 10] = [
+    "payment_outbox",
+    "payment",
+    "failure",
+    "idempotency_key",
+    "provider_call",
+    "audit_entry",
+    "refund",
+    "inbox",
+    "inbound_dead_letter",
+    "participant_cancel",
+];
 /// Rows of each at the end.
 const ROWS: i64 = 200_000;
 /// Rows of each in the beginning.
@@ -65,7 +76,9 @@ fn offence(plan: &Plan) -> Option<String> {
     let nodes = plan.nodes();
     let wrong = nodes.iter().find(|node| {
         let growing = node.relation().is_some_and(|relation| GROWING.contains(&relation));
-        growing && (node.kind() == "Seq Scan" || node.rows() > MOST_ROWS || node.in_vain() > MOST_IN_VAIN)
+        // Of a table that is empty in this test any plan is as good.
+        let scans = node.kind() == "Seq Scan" && node.rows() + node.in_vain() > 0;
+        growing && (scans || node.rows() > MOST_ROWS || node.in_vain() > MOST_IN_VAIN)
     })?;
     let table = wrong.relation().unwrap_or_default();
     Some(format!("{} of {table}\n    in {}\n    of {}", wrong.kind(), plan.outline(), plan.query))
@@ -83,7 +96,12 @@ impl Watched<'_> {
     fn judge(&mut self, what: &str, tables: &[&str]) {
         let plans = self.explainer.take();
         for table in tables {
-            assert!(plans.iter().any(|plan| plan.reads(table)), "{what}: no statement read {table}");
+            let all = || plans.iter().map(|plan| plan.query.as_str()).collect::<Vec<_>>().join("\n");
+            assert!(
+                plans.iter().any(|plan| plan.reads(table)),
+                "{what}: no statement read {table}: {}",
+                all()
+            );
         }
         self.offences.extend(plans.iter().filter_map(offence).map(|offence| format!("{what}: {offence}")));
     }
@@ -97,6 +115,7 @@ impl Watched<'_> {
             match field {
                 "outboxEvents" => "Outbox",
                 "payments" => "Payment",
+                "refunds" => "Refund",
                 _ => "Failure",
             }
         );

@@ -110,7 +110,7 @@ impl RefundMutation {
             Err(error) => return Ok(RefundPayload::invalid(error)),
         };
         let services = Services::of(ctx)?;
-        let outcome = services.payments.refund(&service, input, request_id(ctx)).await;
+        let outcome = services.payments.refund(&service, input, RequestId::of(ctx)).await;
         services.payment_watcher.hint();
         services.refund_watcher.hint();
         match outcome {
@@ -133,7 +133,7 @@ impl RefundMutation {
             Err(error) => return Ok(RefundPayload::invalid(error)),
         };
         let services = Services::of(ctx)?;
-        let outcome = services.payments.retry_refund(&admin, id, reason, request_id(ctx)).await;
+        let outcome = services.payments.retry_refund(&admin, id, reason, RequestId::of(ctx)).await;
         services.payment_watcher.hint();
         services.refund_watcher.hint();
         match outcome {
@@ -141,10 +141,6 @@ impl RefundMutation {
             Err(error) => not_retried(error),
         }
     }
-}
-
-fn request_id<'a>(ctx: &Context<'a>) -> &'a str {
-    ctx.data_opt::<RequestId>().map_or("", |request_id| request_id.0.as_str())
 }
 
 fn not_refunded(error: RefundPaymentError) -> Result<RefundPayload, ApiError> {

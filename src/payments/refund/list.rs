@@ -1,11 +1,8 @@
 //! What the API reads: single refunds, lists, counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
-    dsl::sql,
-    pg::Pg,
-    result::QueryResult,
-    sql_types::{Bool, Integer},
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper, dsl::sql,
+    pg::Pg, result::QueryResult, sql_types::Bool,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -13,8 +10,8 @@ use uuid::Uuid;
 use super::{Refund, RefundSource, RefundStatus};
 use crate::{
     db::{
-        Counting, Database, DbError, RowSource,
-        page::{Keyset, PageRequest, PageRows},
+        Database, DbError, RowSource,
+        page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::refund as refunds,
     },
     types::Instant,
@@ -79,41 +76,22 @@ fn filtered(filter: &RefundFilter) -> refunds::BoxedQuery<'_, Pg> {
     query
 }
 
-/// A page, newest first.
-pub async fn list_refunds(
-    conn: &mut AsyncPgConnection,
-    filter: &RefundFilter,
-    page: &PageRequest,
-) -> QueryResult<PageRows<Refund>> {
-    let mut query = filtered(filter).select(Refund::as_select()).limit(page.fetch());
-    if let Some(Keyset { at, id }) = page.after {
-        query = query.filter(refunds::created_at.le(at));
-        query =
-            query.filter(refunds::created_at.lt(at).or(refunds::created_at.eq(at).and(refunds::id.lt(id))));
-    }
-    if let Some(Keyset { at, id }) = page.before {
-        query = query.filter(refunds::created_at.ge(at));
-        query =
-            query.filter(refunds::created_at.gt(at).or(refunds::created_at.eq(at).and(refunds::id.gt(id))));
-    }
-    query = if page.backwards {
-        query.order((refunds::created_at.asc(), refunds::id.asc()))
-    } else {
-        query.order((refunds::created_at.desc(), refunds::id.desc()))
-    };
-    Ok(page.page(query.load(conn).await?))
-}
+impl Listing for RefundFilter {
+    type Row = Refund;
 
-/// How many match, counted up to `cap + 1`, in the list's order: unordered, the planner may prefer to read the table
-/// from its oldest row, however far the first match is.
-pub async fn count_refunds(
-    conn: &mut AsyncPgConnection,
-    filter: &RefundFilter,
-    cap: i64,
-) -> QueryResult<i64> {
-    let order = (refunds::created_at.desc(), refunds::id.desc());
-    let matching = filtered(filter).select(sql::<Integer>("1")).order(order).limit(cap + 1);
-    Counting(matching).get_result(conn).await
+    async fn page(
+        &self,
+        conn: &mut AsyncPgConnection,
+        request: &PageRequest,
+    ) -> QueryResult<PageRows<Refund>> {
+        let query = filtered(self).select(Refund::as_select());
+        let query = keyset_page!(query, request, refunds::created_at, refunds::id);
+        Ok(request.page(query.load(conn).await?))
+    }
+
+    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
+        keyset_count!(filtered(self), cap, refunds::created_at, refunds::id).get_result(conn).await
+    }
 }
 
 /// One refund.

@@ -1,0 +1,35 @@
+use super::{Invariant, invariant};
+
+pub(super) const INVARIANTS: &[Invariant] = &[
+    invariant!(
+        "messages-carried-out",
+        "Every message is carried out within an hour, or kept as a dead letter.",
+        "SELECT message.event_id FROM (
+             SELECT event_id, state, updated_at FROM inbox ORDER BY created_at DESC LIMIT $1
+         ) message
+         WHERE message.state = 'RUNNING' AND message.updated_at < now() - interval '1 hour' AND NOT EXISTS (
+             SELECT 1 FROM inbound_dead_letter WHERE inbound_dead_letter.event_id = message.event_id::text OFFSET 0
+         )"
+    ),
+    invariant!(
+        "deleted-meetings-refunded",
+        "Every payment of a deleted meeting has a refund, made or refused.",
+        "SELECT paid.id FROM (
+             SELECT event_id, payment_ids, consumer, state FROM inbox ORDER BY created_at DESC LIMIT $1
+         ) message
+         CROSS JOIN LATERAL unnest(message.payment_ids) AS paid (id)
+         WHERE message.consumer = 'payment.meeting.deleted' AND message.state = 'DONE'
+           AND EXISTS (SELECT 1 FROM payment WHERE payment.id = paid.id AND payment.status = 'COMPLETED' OFFSET 0)
+           AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = paid.id OFFSET 0)"
+    ),
+    invariant!(
+        "closed-meetings-unpaid",
+        "Nobody pays for a meeting that was deleted before and keeps paying.",
+        "SELECT payment.id FROM (
+             SELECT id, meeting_id, status, completed_at FROM payment ORDER BY created_at DESC, id DESC LIMIT $1
+         ) payment
+         JOIN meeting_closed ON meeting_closed.meeting_id = payment.meeting_id
+         WHERE payment.status = 'COMPLETED' AND payment.completed_at > meeting_closed.created_at
+           AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
+    ),
+];

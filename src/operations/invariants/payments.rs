@@ -1,0 +1,80 @@
+use super::{Invariant, invariant};
+
+/// Payments and refunds. Events are kept for 30 days: what is older than 25 is not asked for its event.
+pub(super) const INVARIANTS: &[Invariant] = &[
+    invariant!(
+        "payment-events",
+        "Every COMPLETED or FAILED payment has its event in the outbox.",
+        "SELECT payment.id FROM (
+             SELECT id, status FROM payment WHERE created_at > now() - interval '25 days'
+             ORDER BY created_at DESC, id DESC LIMIT $1
+         ) payment
+         WHERE payment.status IN ('COMPLETED', 'FAILED') AND NOT EXISTS (
+             SELECT 1 FROM payment_outbox
+             WHERE aggregate_type = 'PAYMENT' AND aggregate_id = payment.id::text AND event_type = 'PAYMENT_' || payment.status OFFSET 0
+         )"
+    ),
+    invariant!(
+        "refund-events",
+        "Every COMPLETED refund has its event in the outbox.",
+        "SELECT refund.id FROM (
+             SELECT id, payment_id, status FROM refund WHERE created_at > now() - interval '25 days'
+             ORDER BY created_at DESC, id DESC LIMIT $1
+         ) refund
+         WHERE refund.status = 'COMPLETED' AND NOT EXISTS (
+             SELECT 1 FROM payment_outbox
+             WHERE aggregate_type = 'PAYMENT' AND aggregate_id = refund.payment_id::text AND event_type = 'PAYMENT_REFUNDED' OFFSET 0
+         )"
+    ),
+    invariant!(
+        "refunded-payments-gone",
+        "A payment whose refund is COMPLETED is not in the payments any more.",
+        "SELECT refund.id FROM (
+             SELECT id, payment_id, status FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
+         ) refund
+         WHERE refund.status = 'COMPLETED' AND EXISTS (SELECT 1 FROM payment WHERE payment.id = refund.payment_id OFFSET 0)"
+    ),
+    invariant!(
+        "refund-amounts",
+        "The refunds of a payment that are made or under way do not exceed what was paid.",
+        "SELECT refund.id FROM (
+             SELECT id, payment_id, status, payment_snapshot FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
+         ) refund
+         WHERE refund.status <> 'FAILED' AND (refund.payment_snapshot ->> 'amount')::bigint < (
+             SELECT sum(amount) FROM refund other WHERE other.payment_id = refund.payment_id AND other.status <> 'FAILED'
+         )"
+    ),
+    invariant!(
+        "requested-refunds-have-payments",
+        "A REQUESTED refund has a COMPLETED payment to give back.",
+        "SELECT refund.id FROM (
+             SELECT id, payment_id FROM refund WHERE status = 'REQUESTED' ORDER BY created_at DESC, id DESC LIMIT $1
+         ) refund
+         WHERE NOT EXISTS (
+             SELECT 1 FROM payment WHERE payment.id = refund.payment_id AND payment.status = 'COMPLETED' OFFSET 0
+         )"
+    ),
+    invariant!(
+        "pending-payments-asked-about",
+        "The provider is asked about every PENDING payment when it is time.",
+        "SELECT id FROM payment
+         WHERE status = 'PENDING' AND coalesce(next_check_at, requested_at) < now() - $3 * interval '1 second'
+         ORDER BY coalesce(next_check_at, requested_at), id LIMIT $1"
+    ),
+    invariant!(
+        "requested-refunds-asked-about",
+        "The provider is asked about every REQUESTED refund when it is time.",
+        "SELECT id FROM refund
+         WHERE status = 'REQUESTED' AND coalesce(next_check_at, requested_at) < now() - $3 * interval '1 second'
+         ORDER BY coalesce(next_check_at, requested_at), id LIMIT $1"
+    ),
+    invariant!(
+        "wanted-refunds-requested",
+        "A refund that was wanted while its payment was PENDING is requested once the payment is COMPLETED.",
+        "SELECT payment.id FROM (
+             SELECT id, status, refund_wanted FROM payment ORDER BY created_at DESC, id DESC LIMIT $1
+         ) payment
+         WHERE payment.status = 'COMPLETED' AND payment.refund_wanted IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
+    ),
+];

@@ -124,13 +124,20 @@ fn base(ty: &Type) -> String {
     }
 }
 
-/// A declined payment: payment 1, its event 1 and its failure 1; and a refunded one: payment 2, refund 1.
+/// A declined payment: payment 1, its event 1 and its failure 1; and a refunded one: payment 2, refund 1; dead
+/// letter 1.
 async fn with_one_of_each(test: &TestApp) {
     let data = test.service().data(CREATE, input("k", 7, 42, DECLINED)).await;
     assert_eq!(data["createKeyInPayment"]["payment"]["id"], "1");
     let data = test.service().data(CREATE, input("k2", 8, 42, APPROVED)).await;
     assert_eq!(data["createKeyInPayment"]["payment"]["id"], "2");
     test.service().data(REFUND, refund("r", "2")).await;
+    test.db
+        .run(
+            "INSERT INTO inbound_dead_letter (queue, body, headers, error_class, error_code, error)
+             VALUES ('payment.meeting.deleted', '{}', '{}', 'DATA', 'NOT_JSON', 'no')",
+        )
+        .await;
     eventually("the failure has its position", async || {
         (test.db.count("failure WHERE position = 1").await == 1).then_some(())
     })

@@ -11,6 +11,8 @@ import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 
 const ROW = 30;
+/** Thirteen rows, or what a tall window has room for. */
+const HEIGHT = `max(${13 * ROW}px, calc(100dvh - 465px))`;
 /** Rows beyond what is seen, above and below. */
 const MARGIN = 6;
 
@@ -88,9 +90,8 @@ function Rows({ feed }: { feed: FailureFeed }) {
     feed.show();
   }, [feed]);
   const scrolled = (event: UIEvent<HTMLDivElement>) => setTop(event.currentTarget.scrollTop);
-  const height = 13 * ROW;
   const first = Math.max(0, Math.floor(top / ROW) - MARGIN);
-  const seen = rows.slice(first, first + Math.ceil(height / ROW) + 2 * MARGIN);
+  const seen = rows.slice(first, first + Math.ceil(window.innerHeight / ROW) + MARGIN);
   return (
     <>
       {error ? <StaleNotice error={error} retry={show} /> : null}
@@ -104,7 +105,7 @@ function Rows({ feed }: { feed: FailureFeed }) {
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
           className="overflow-y-auto"
-          style={{ height }}
+          style={{ height: HEIGHT }}
           data-feed
           onScroll={scrolled}
           onPointerEnter={() => setWithin(true)}

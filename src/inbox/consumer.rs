@@ -15,6 +15,7 @@ use super::{
 use crate::{
     broker::{Broker, ConsumerState, Delivery},
     db::{Database, DbError},
+    telemetry::record,
     types::Backoff,
     workers::{Tasks, spawn_tracked},
 };
@@ -87,6 +88,12 @@ impl Consumer {
 
     async fn take(&self, delivery: Delivery, stop: &CancellationToken) {
         let answer = self.answer(&delivery, stop).await;
+        let outcome = match answer {
+            Answer::Ack => "done",
+            Answer::Reject => "dead_lettered",
+            Answer::None => "left",
+        };
+        record::consumer_message(self.subscription().queue.name, outcome);
         match answer {
             Answer::Ack => delivery.ack().await,
             Answer::Reject => delivery.reject().await,
@@ -162,6 +169,7 @@ impl Consumer {
                     queue = key.consumer, event_id = %key.event_id, attempt = entry.tries, code = trouble.code,
                     error = trouble.message, "a message failed; it is tried again"
                 );
+                record::consumer_message(key.consumer, "retried");
                 rest(self.backoff.delay(entry.tries.into()), stop).await;
                 Next::Again { counted: true }
             }

@@ -81,6 +81,7 @@ mod tests {
         record::graphql_error("FORBIDDEN");
         drop((record::websocket(), record::subscription()));
         record::failure("OUTBOX_FAILED");
+        record::consumer_message("payment.meeting.deleted", "done");
         record::worker_run("outbox-pending", SECOND, true);
         record::provider_call("toss", "key-in", "ok", SECOND);
     }

@@ -39,6 +39,9 @@ pub const WORKER_RUN: &str = "paydesk_worker_run_seconds";
 /// Calls to payment providers, by `provider`, `operation` and `outcome`.
 pub const PROVIDER_CALL: &str = "paydesk_provider_call_seconds";
 
+/// Tries to carry a message out, by `queue` and `outcome`.
+pub const CONSUMER_MESSAGES: &str = "paydesk_consumer_messages_total";
+
 /// How a metric is counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
@@ -59,7 +62,7 @@ const DELAYED: &[f64] =
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0];
 
 /// Name, kind and description of every metric.
-pub(super) const ALL: [(&str, Kind, &str); 19] = [
+pub(super) const ALL: [(&str, Kind, &str); 20] = [
     (OUTBOX_ROWS, Kind::Gauge, "Outbox rows by status"),
     (OUTBOX_OLDEST_PENDING, Kind::Gauge, "Age of the oldest PENDING outbox row; 0 without one"),
     (OUTBOX_PUBLISH, Kind::Seconds(DELAYED), "From an event's commit to its PUBLISHED mark"),
@@ -79,4 +82,5 @@ pub(super) const ALL: [(&str, Kind, &str); 19] = [
     (WORKER_FAILURES, Kind::Counter, "Failed runs of background workers"),
     (WORKER_RUN, Kind::Seconds(LONG), "Length of a background worker's run"),
     (PROVIDER_CALL, Kind::Seconds(LONG), "Calls to payment providers by operation and outcome"),
+    (CONSUMER_MESSAGES, Kind::Counter, "Tries to carry out a message by queue and outcome"),
 ];

@@ -96,6 +96,11 @@ pub fn provider_call(provider: &'static str, operation: &'static str, outcome: &
     .record(took);
 }
 
+/// What a try to carry out a message of `queue` came to: `done`, `retried`, `dead_lettered` or `left`.
+pub fn consumer_message(queue: &'static str, outcome: &'static str) {
+    counter!(names::CONSUMER_MESSAGES, "queue" => queue, "outcome" => outcome).increment(1);
+}
+
 /// Something that is counted while it is open: dropping it counts down, whatever way it ends.
 #[derive(Debug)]
 pub struct Open(&'static str);

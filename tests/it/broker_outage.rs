@@ -6,8 +6,9 @@ use paydesk::broker::BrokerState;
 use serde_json::json;
 
 use crate::{
+    consumers::{REGISTER, done},
     payments::{APPROVED, CREATE, input},
-    support::{TestApp, Toss, eventually},
+    support::{TestApp, Toss, app::QUEUES, eventually, messages::register, rabbit::Rabbit},
 };
 
 /// A private broker, ended with the test.
@@ -83,7 +84,7 @@ async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and
         .set("outbox-backoff-base", "100ms")
         .start()
         .await;
-    let rabbit = crate::support::rabbit::Rabbit::connect(&broker.url).await;
+    let rabbit = Rabbit::connect(&broker.url).await;
     let queue = rabbit.durable_queue(&test.exchange(), "payment.#").await;
     pay(&test, 1, 5).await;
     all_published(&test, 5).await;
@@ -115,8 +116,63 @@ async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and
     broker.ctl(&["set_vm_memory_high_watermark", "0.4"]);
     all_published(&test, 40).await;
 
-    let rabbit = crate::support::rabbit::Rabbit::connect(&broker.url).await;
+    let rabbit = Rabbit::connect(&broker.url).await;
     let ids = rabbit.drain(&queue).await;
     assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), 40, "every event arrived");
     test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn consumers_go_on_after_restarts_and_a_freeze_and_acknowledge_under_a_memory_alarm_heavy() {
+    let broker = OwnBroker::start("test-consumers");
+    let toss = Toss::start().await;
+    let test = TestApp::builder()
+        .amqp_url(broker.url.clone())
+        .toss(&toss)
+        .test_card(APPROVED)
+        .set("amqp-connect-timeout", "2s")
+        .start()
+        .await;
+    let _listens = Rabbit::connect(&broker.url).await.durable_queue(&test.exchange(), "payment.#").await;
+    let exchange = test.name("meeting.events");
+    let send = async |user: i64| {
+        // A connection of its own each time: the last one went with the broker.
+        let rabbit = Rabbit::connect(&broker.url).await;
+        let message = register(1, user);
+        rabbit.publish(&exchange, REGISTER, message.to_string().as_bytes()).await;
+        message
+    };
+    for round in 1..=3 {
+        test.consuming().await;
+        let message = send(round).await;
+        done(&test, &message).await;
+        broker.tell("stop");
+        broker.tell("start");
+    }
+    test.broker_is_up().await;
+    test.consuming().await;
+    broker.tell("freeze");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    broker.tell("thaw");
+    let message = send(4).await;
+    done(&test, &message).await;
+
+    // Under way when the alarm comes; their acknowledgements go on the consumers' own connection.
+    toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 3, "delayMs": 2_000 })).await;
+    let mut messages = Vec::new();
+    for user in 5..=7 {
+        messages.push(send(user).await);
+    }
+    broker.ctl(&["set_vm_memory_high_watermark", "0.000001"]);
+    for message in &messages {
+        done(&test, message).await;
+    }
+    broker.ctl(&["set_vm_memory_high_watermark", "0.4"]);
+    assert_eq!(test.db.count("payment WHERE status = 'COMPLETED'").await, 7);
+    assert_eq!(toss.payments().await.len(), 7);
+    assert_eq!(test.db.count("inbound_dead_letter").await, 0);
+    all_published(&test, 7).await;
+    test.stop().await;
+    let rabbit = Rabbit::connect(&broker.url).await;
+    assert_eq!(rabbit.waiting(&test.name(QUEUES[0])).await, 0, "every message was acknowledged");
 }

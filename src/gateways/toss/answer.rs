@@ -58,14 +58,14 @@ impl Payment {
 }
 
 /// What a call came to: for the caller, and for the provider-call row.
-pub(super) struct Reading {
-    pub(super) result: KeyInOutcome,
+pub(super) struct Reading<T> {
+    pub(super) result: T,
     pub(super) outcome: CallOutcome,
     pub(super) code: Option<String>,
 }
 
 /// Reads the answer to `request`, or its absence.
-pub(super) fn key_in(request: &KeyIn<'_>, answer: Result<HttpAnswer, HttpError>) -> Reading {
+pub(super) fn key_in(request: &KeyIn<'_>, answer: Result<HttpAnswer, HttpError>) -> Reading<KeyInOutcome> {
     match answer {
         Ok(answer) if answer.status == 200 => payment(request, &answer.body),
         Ok(answer) => error(request.card, &answer),
@@ -74,7 +74,7 @@ pub(super) fn key_in(request: &KeyIn<'_>, answer: Result<HttpAnswer, HttpError>)
 }
 
 /// A 200: an approval only if it is the payment that we asked for (gateways.md §1.9).
-fn payment(request: &KeyIn<'_>, body: &[u8]) -> Reading {
+fn payment(request: &KeyIn<'_>, body: &[u8]) -> Reading<KeyInOutcome> {
     let Ok(payment) = serde_json::from_slice::<Payment>(body) else {
         return unknown(request.card, "UNREADABLE_ANSWER", "HTTP 200 without a readable payment");
     };
@@ -122,7 +122,7 @@ fn instant(text: Option<&str>) -> Instant {
 }
 
 /// Any other status: judged by its code.
-fn error(card: &Card, answer: &HttpAnswer) -> Reading {
+fn error(card: &Card, answer: &HttpAnswer) -> Reading<KeyInOutcome> {
     let Some((outcome, body)) = error_body(answer) else {
         let message = format!("HTTP {} without a readable error", answer.status);
         return unknown(card, "UNREADABLE_ANSWER", &message);
@@ -160,7 +160,7 @@ fn is_code(code: &str) -> bool {
 }
 
 /// No answer. Even a refused connection is unknown: the reconciler asks once the provider is back.
-fn no_answer(card: &Card, error: &HttpError) -> Reading {
+fn no_answer(card: &Card, error: &HttpError) -> Reading<KeyInOutcome> {
     unknown(card, no_answer_code(error), &error.to_string())
 }
 
@@ -172,7 +172,7 @@ pub(super) fn no_answer_code(error: &HttpError) -> &'static str {
     }
 }
 
-fn unknown(card: &Card, code: &str, message: &str) -> Reading {
+fn unknown(card: &Card, code: &str, message: &str) -> Reading<KeyInOutcome> {
     Reading {
         result: KeyInOutcome::Unknown(refusal(card, code, message)),
         outcome: CallOutcome::Unknown,

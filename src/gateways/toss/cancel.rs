@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     Refusal,
-    answer::{self, Payment},
+    answer::{self, Payment, Reading},
 };
 use crate::{
     gateways::CallOutcome,
@@ -57,15 +57,8 @@ pub(super) fn body(request: &Cancel<'_>) -> Result<Vec<u8>, serde_json::Error> {
     serde_json::to_vec(&Body { cancel_reason })
 }
 
-/// What a call came to: for the caller, and for the provider-call row.
-pub(super) struct Reading {
-    pub(super) result: CancelOutcome,
-    pub(super) outcome: CallOutcome,
-    pub(super) code: Option<String>,
-}
-
 /// Reads the answer to `request`, or its absence.
-pub(super) fn read(request: &Cancel<'_>, answer: Result<HttpAnswer, HttpError>) -> Reading {
+pub(super) fn read(request: &Cancel<'_>, answer: Result<HttpAnswer, HttpError>) -> Reading<CancelOutcome> {
     match answer {
         Ok(answer) if answer.status == 200 => payment(request, &answer.body),
         Ok(answer) => error(&answer),
@@ -75,7 +68,7 @@ pub(super) fn read(request: &Cancel<'_>, answer: Result<HttpAnswer, HttpError>) 
 
 /// A 200: done only if nothing is left of our payment. The status does not say so: a payment that was cancelled in
 /// parts stays `PARTIAL_CANCELED` to the end.
-fn payment(request: &Cancel<'_>, body: &[u8]) -> Reading {
+fn payment(request: &Cancel<'_>, body: &[u8]) -> Reading<CancelOutcome> {
     let Ok(payment) = serde_json::from_slice::<Payment>(body) else {
         return unknown("UNREADABLE_ANSWER", "HTTP 200 without a readable payment");
     };
@@ -97,7 +90,7 @@ fn payment(request: &Cancel<'_>, body: &[u8]) -> Reading {
 }
 
 /// Any other status: judged by its code.
-fn error(answer: &HttpAnswer) -> Reading {
+fn error(answer: &HttpAnswer) -> Reading<CancelOutcome> {
     let Some((outcome, refusal)) = answer::error_of(answer) else {
         return unknown("UNREADABLE_ANSWER", &format!("HTTP {} without a readable error", answer.status));
     };
@@ -114,7 +107,7 @@ fn error(answer: &HttpAnswer) -> Reading {
     Reading { result, outcome, code }
 }
 
-fn unknown(code: &str, message: &str) -> Reading {
+fn unknown(code: &str, message: &str) -> Reading<CancelOutcome> {
     Reading {
         result: CancelOutcome::Unknown(answer::plain_refusal(code, message)),
         outcome: CallOutcome::Unknown,

@@ -2,7 +2,7 @@
 
 use super::{
     Approval, Refusal,
-    answer::{self, Payment},
+    answer::{self, Payment, Reading},
 };
 use crate::{
     gateways::CallOutcome,
@@ -84,15 +84,11 @@ pub(super) fn segment(text: &str) -> String {
     segment
 }
 
-/// What a call came to: for the caller, and for the provider-call row.
-pub(super) struct Reading {
-    pub(super) result: LookupOutcome,
-    pub(super) outcome: CallOutcome,
-    pub(super) code: Option<String>,
-}
-
 /// Reads the answer about `reference`, or its absence.
-pub(super) fn read(reference: Reference<'_>, answer: Result<HttpAnswer, HttpError>) -> Reading {
+pub(super) fn read(
+    reference: Reference<'_>,
+    answer: Result<HttpAnswer, HttpError>,
+) -> Reading<LookupOutcome> {
     match answer {
         Ok(answer) if answer.status == 200 => payment(reference, &answer.body),
         Ok(answer) => error(&answer),
@@ -100,7 +96,7 @@ pub(super) fn read(reference: Reference<'_>, answer: Result<HttpAnswer, HttpErro
     }
 }
 
-fn payment(reference: Reference<'_>, body: &[u8]) -> Reading {
+fn payment(reference: Reference<'_>, body: &[u8]) -> Reading<LookupOutcome> {
     let Ok(payment) = serde_json::from_slice::<Payment>(body) else {
         return unknown("UNREADABLE_ANSWER", "HTTP 200 without a readable payment");
     };
@@ -146,7 +142,7 @@ fn state(status: &str, balance: Option<i64>) -> ProviderState {
 }
 
 /// Any other status: judged by its code.
-fn error(answer: &HttpAnswer) -> Reading {
+fn error(answer: &HttpAnswer) -> Reading<LookupOutcome> {
     let Some((outcome, refusal)) = answer::error_of(answer) else {
         return unknown("UNREADABLE_ANSWER", &format!("HTTP {} without a readable error", answer.status));
     };
@@ -163,7 +159,7 @@ fn error(answer: &HttpAnswer) -> Reading {
     Reading { result, outcome, code }
 }
 
-fn unknown(code: &str, message: &str) -> Reading {
+fn unknown(code: &str, message: &str) -> Reading<LookupOutcome> {
     Reading {
         result: LookupOutcome::Unknown(answer::plain_refusal(code, message)),
         outcome: CallOutcome::Unknown,

@@ -1,5 +1,6 @@
 //! The client against the simulator, over real HTTP.
 
+mod answers;
 mod codes;
 mod exposure;
 mod key_in;

@@ -11,13 +11,14 @@ use thiserror::Error;
 use crate::{
     auth::TokenVerifier,
     broker::{Broker, PAYMENT_EVENTS},
+    charges::{ChargeJobRecovery, ChargeJobRows, ChargeJobs, ChargeReconciler, Charges, GoogleConsume},
     config::{PaymentConfig, ServeConfig, SettingError},
     db::{
         Database, Hints, Watcher,
         migrations::{MigrationError, migrate},
     },
     failures::{self, FailureFeed, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::TossClient,
+    gateways::{PurchaseGateways, TossClient},
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
     operations::{OverviewFeed, OverviewRefresher, Retention},
@@ -51,6 +52,10 @@ pub struct App {
     pub outbox: Outbox,
     /// Payments.
     pub payments: Payments,
+    /// Charges.
+    pub charges: Charges,
+    /// The gateways that coins are bought at.
+    pub purchases: PurchaseGateways,
     /// The consumers of messages.
     pub inbox: Inbox,
     /// The live failure feed.
@@ -65,6 +70,8 @@ pub struct App {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// Watched bonus jobs.
+    pub charge_job_watcher: Arc<Watcher<ChargeJobRows>>,
     /// Checks tokens.
     pub verifier: TokenVerifier,
 }
@@ -93,6 +100,7 @@ impl App {
         let broker = Broker::new(&config.broker, authorities.clone())?;
         let tasks = Tasks::new(record_crashes(db.clone()));
         let http = HttpClient::new(config.toss.provider_timeout, authorities.as_deref().map(str::as_bytes))?;
+        let purchases = PurchaseGateways::new(&config.purchases, &http)?;
         let publisher = Publisher::new(db.clone(), Arc::clone(&broker), &config.outbox, instance.to_string());
         let outbox = publisher.outbox();
         let payments = Payments {
@@ -103,6 +111,7 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
+        let charges = Charges::new(db.clone(), purchases.clone(), tasks.clone(), config.charges.clone());
         let handlers: Vec<Arc<dyn Handler>> = vec![
             Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
             Arc::new(ParticipantCancel(payments.clone())),
@@ -112,10 +121,11 @@ impl App {
         let hints = Hints::new(db.connector().clone());
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
-            overview: OverviewFeed::new(db.clone(), publisher.gate().clone()),
+            overview: OverviewFeed::new(db.clone(), publisher.gate().clone(), charges.first_charge_percent()),
             payment_watcher: Watcher::new(PaymentRows(db.clone())),
             refund_watcher: Watcher::new(RefundRows(db.clone())),
             outbox_watcher: Watcher::new(OutboxRows(db.clone())),
+            charge_job_watcher: Watcher::new(ChargeJobRows(db.clone())),
             verifier: TokenVerifier::new(&config.token, http)?,
             config: Arc::new(config),
             instance,
@@ -125,6 +135,8 @@ impl App {
             publisher,
             outbox,
             payments,
+            charges,
+            purchases,
             inbox,
             hints,
         })
@@ -153,7 +165,8 @@ impl App {
                 tokio::join!(
                     app.payment_watcher.run(stop.clone()),
                     app.refund_watcher.run(stop.clone()),
-                    app.outbox_watcher.run(stop),
+                    app.outbox_watcher.run(stop.clone()),
+                    app.charge_job_watcher.run(stop),
                 )
             }
             .map(|_| ())
@@ -176,6 +189,10 @@ impl App {
             }
             self.tasks.spawn_worker(PaymentReconciler(self.payments.clone()));
             self.tasks.spawn_worker(RefundReconciler(self.payments.clone()));
+            self.tasks.spawn_worker(ChargeReconciler(self.charges.clone()));
+            self.tasks.spawn_worker(ChargeJobs(self.charges.clone()));
+            self.tasks.spawn_worker(ChargeJobRecovery(self.charges.clone()));
+            self.tasks.spawn_worker(GoogleConsume(self.charges.clone()));
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

@@ -4,6 +4,7 @@
 #![expect(clippy::doc_markdown, reason = "the fields' documentation is the text of --help")]
 
 mod broker;
+mod charges;
 mod consumers;
 mod database;
 mod gateways;
@@ -16,9 +17,10 @@ mod token;
 mod value;
 
 pub use broker::{BrokerConfig, QueueType};
+pub use charges::ChargeConfig;
 pub use consumers::ConsumerConfig;
 pub use database::DatabaseConfig;
-pub use gateways::TossConfig;
+pub use gateways::{AppleEnvironment, HectoField, PurchaseConfig, TossConfig, given};
 pub use http::HttpConfig;
 pub use log::{LogConfig, LogFormat};
 pub use outbox::OutboxConfig;

@@ -9,6 +9,7 @@ pub mod migrations;
 mod minute;
 pub mod page;
 mod pool;
+mod recording;
 #[expect(missing_docs, reason = "generated from the database")]
 pub mod schema;
 mod statement;
@@ -22,6 +23,7 @@ pub use json::StoredJson;
 pub use listener::{Hint, Hints};
 pub use minute::Minute;
 pub use pool::{Database, PoolUse, PooledConnection};
+pub use recording::Recording;
 pub use statement::{Counting, Statement};
 pub use transaction::Transaction;
 pub use watch::{RowSource, Watcher, Watching};

@@ -7,6 +7,10 @@ mod answer;
 mod api;
 #[cfg(test)]
 mod api_tests;
+mod can_product;
+mod charge;
+mod charge_event;
+mod charge_job;
 mod error;
 mod failure;
 pub mod guard;
@@ -16,6 +20,7 @@ mod invariant;
 mod limits;
 mod loaders;
 mod loads;
+mod member;
 mod outbox_event;
 mod overview;
 pub mod page;

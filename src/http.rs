@@ -11,6 +11,7 @@ mod server;
 mod session;
 #[cfg(test)]
 mod tests;
+mod webhooks;
 mod ws;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub use console::console;
 pub use health::Readiness;
 pub use server::{MAX_CONNECTIONS, serve};
 pub use session::SignIn;
+pub use webhooks::webhooks;
 pub use ws::SocketPolicy;
 
 /// Verifies a token; a function, so that this room need not know where keys come from.

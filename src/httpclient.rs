@@ -69,6 +69,18 @@ impl HttpClient {
             .await
     }
 
+    /// `POST url` with a form.
+    pub async fn post_form(
+        &self,
+        url: &str,
+        headers: &[(&'static str, &str)],
+        fields: &[(&str, &str)],
+    ) -> Result<HttpAnswer, HttpError> {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let request = self.0.post(url).header("content-type", "application/x-www-form-urlencoded");
+        self.send(request.body(body), headers).await
+    }
+
     async fn send(
         &self,
         mut request: reqwest::RequestBuilder,

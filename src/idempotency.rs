@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use sha2::{Digest, Sha256};
 
-use crate::db::Statement;
+use crate::{db::Statement, types::millis};
 
 /// How long a key is remembered (domain.md §5): as long as the provider remembers its own.
 pub const REMEMBERED: Duration = Duration::from_secs(15 * 24 * 60 * 60);
@@ -201,10 +201,6 @@ fn keyed(sql: &'static str, caller_key: &CallerKey, input: InputHash, lease: Dur
         .bind::<Text, _>(caller_key.key.clone())
         .bind::<Binary, _>(input.0.to_vec())
         .bind::<BigInt, _>(millis(lease))
-}
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

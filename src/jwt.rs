@@ -16,7 +16,7 @@ mod tests;
 
 pub use claims::{Claims, Rules};
 pub use error::{KeyError, TokenError};
-pub use sign::{SignError, sign};
+pub use sign::{RsaSigner, SignError, sign};
 
 use jsonwebtoken::decode_header;
 use secrecy::SecretString;

@@ -7,6 +7,7 @@ pub mod app;
 pub mod audit;
 pub mod auth;
 pub mod broker;
+pub mod charges;
 pub mod cli;
 pub mod config;
 pub mod db;

@@ -9,14 +9,11 @@ mod list;
 mod model;
 mod outcome;
 mod reconcile;
-mod recording;
 mod refund;
 mod seat;
 mod store;
 mod void;
 mod wait;
-
-use std::time::Duration;
 
 pub use gauges::{Gauge, PaymentGauges};
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
@@ -28,7 +25,3 @@ pub use refund::{
     RefundSource, RefundStatus, RefundWanted, RetryRefundError, find_refund, refunds_by_ids, refunds_of,
 };
 pub use wait::{payment_waits_for, refund_waits_for};
-
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}

@@ -10,6 +10,7 @@ pub mod text;
 
 pub use backoff::Backoff;
 pub use card::{Card, CardError, CardFields};
+pub use clock::millis;
 pub use id::{IdError, parse_id};
 pub use money::{MAX_WON, Won, WonError};
 pub(crate) use stored_enum::stored_enum;

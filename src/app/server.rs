@@ -8,6 +8,7 @@ use super::App;
 use crate::{
     auth::{DevLogin, Sessions},
     broker::{BrokerState, ConsumerState},
+    charges::ChargeJobGauges,
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
     http::{self, Connections, Http, Readiness, SignIn, SocketPolicy},
@@ -51,7 +52,8 @@ impl App {
         };
         let listener = TcpListener::bind(self.config.http.listen).await?;
         let addr = listener.local_addr()?;
-        let router = http::router(http, http::console());
+        let more = http::webhooks(self.charges.clone()).merge(http::console());
+        let router = http::router(http, more);
         let main = self.serve(listener, router, connections.clone());
         let (metrics_addr, metrics) = match own_listener {
             None => (None, None),
@@ -82,6 +84,7 @@ impl App {
         let services = Services {
             db: self.db.clone(),
             payments: self.payments.clone(),
+            charges: self.charges.clone(),
             outbox: self.outbox.clone(),
             inbox: self.inbox.clone(),
             gate: self.publisher.gate().clone(),
@@ -90,6 +93,7 @@ impl App {
             payment_watcher: Arc::clone(&self.payment_watcher),
             refund_watcher: Arc::clone(&self.refund_watcher),
             outbox_watcher: Arc::clone(&self.outbox_watcher),
+            charge_job_watcher: Arc::clone(&self.charge_job_watcher),
             books: Books::new(self.db.clone(), Patience::new(&self.config.outbox, &self.config.reconcile)),
             environment: self.config.http.environment.clone(),
         };
@@ -204,6 +208,11 @@ impl Worker for Gauges {
             record::outbox_rows(status.as_str(), rows);
         }
         record::outbox_oldest_pending(gauges.oldest_pending());
+        let jobs = ChargeJobGauges::read(&self.0.db, self.0.charges.first_charge_percent()).await?;
+        for (status, rows) in jobs.by_status() {
+            record::charge_jobs(status.as_str(), rows);
+        }
+        record::charge_jobs_stranded(jobs.stranded());
         Ok(())
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use thiserror::Error;
 
 use super::{
-    BrokerConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig, ReconcileConfig,
-    TokenConfig, TossConfig,
+    BrokerConfig, ChargeConfig, ConsumerConfig, DatabaseConfig, HttpConfig, LogConfig, OutboxConfig,
+    PurchaseConfig, ReconcileConfig, TokenConfig, TossConfig,
 };
 
 /// A setting, or a pair of settings, that cannot be worked with.
@@ -51,7 +51,13 @@ pub struct ServeConfig {
     pub toss: TossConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub purchases: PurchaseConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub reconcile: ReconcileConfig,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it as the help of the group")]
+    pub charges: ChargeConfig,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
     pub log: LogConfig,
@@ -81,12 +87,8 @@ impl ServeConfig {
             ));
         }
         self.check_lease()?;
-        if self.toss.toss_url.is_some() != self.toss.toss_secret_key.is_some() {
-            return Err(SettingError::new(
-                "PAYDESK_TOSS_URL",
-                "set it together with PAYDESK_TOSS_SECRET_KEY, or neither",
-            ));
-        }
+        self.toss.check()?;
+        self.purchases.check()?;
         if self.outbox.outbox_publishers_max < self.outbox.outbox_publishers {
             return Err(SettingError::new(
                 "PAYDESK_OUTBOX_PUBLISHERS_MAX",

@@ -16,6 +16,88 @@ diesel::table! {
 }
 
 diesel::table! {
+    can_product (container, sku) {
+        container -> Text,
+        sku -> Text,
+        can -> Int8,
+        price -> Int8,
+        title -> Text,
+        is_active -> Bool,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    charge (id) {
+        id -> Int8,
+        member_id -> Int8,
+        status -> Text,
+        can -> Int8,
+        container -> Text,
+        order_id -> Text,
+        sku -> Nullable<Text>,
+        title -> Text,
+        price -> Int8,
+        currency -> Text,
+        payment_gateway -> Text,
+        payment_status -> Text,
+        method -> Nullable<Text>,
+        presented_reference -> Nullable<Text>,
+        presented_at -> Nullable<Timestamptz>,
+        gateway_transaction_id -> Nullable<Text>,
+        account_token -> Nullable<Uuid>,
+        next_check_at -> Nullable<Timestamptz>,
+        consume_due_at -> Nullable<Timestamptz>,
+        consumed_at -> Nullable<Timestamptz>,
+        flow_id -> Uuid,
+        completed_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    charge_event (id) {
+        id -> Int8,
+        title -> Text,
+        start_at -> Timestamptz,
+        end_at -> Timestamptz,
+        add_percent -> Int4,
+        available_count -> Int4,
+        is_active -> Bool,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    charge_event_job (id) {
+        id -> Int8,
+        source_charge_id -> Int8,
+        result_charge_id -> Nullable<Int8>,
+        member_id -> Int8,
+        charge_event_id -> Nullable<Int8>,
+        job_type -> Text,
+        idempotency_key -> Text,
+        additional_can -> Int8,
+        payment_gateway -> Text,
+        container -> Text,
+        method_snapshot -> Text,
+        status -> Text,
+        retry_count -> Int4,
+        next_retry_at -> Nullable<Timestamptz>,
+        claim_token -> Nullable<Uuid>,
+        processing_started_at -> Nullable<Timestamptz>,
+        processed_at -> Nullable<Timestamptz>,
+        last_error -> Nullable<Text>,
+        flow_id -> Uuid,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     failure (id) {
         id -> Int8,
         position -> Nullable<Int8>,
@@ -102,11 +184,33 @@ diesel::table! {
 }
 
 diesel::table! {
+    ledger_entry (id) {
+        id -> Int8,
+        member_id -> Int8,
+        container -> Text,
+        charge_id -> Int8,
+        kind -> Text,
+        can -> Int8,
+        balance_after -> Int8,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     meeting_closed (meeting_id) {
         meeting_id -> Int8,
         closed_at -> Timestamptz,
         event_id -> Uuid,
         created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    member (id) {
+        id -> Int8,
+        nickname -> Nullable<Text>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
     }
 }
 
@@ -224,18 +328,36 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    wallet (member_id, container) {
+        member_id -> Int8,
+        container -> Text,
+        charge_can -> Int8,
+        bonus_can -> Int8,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     audit_entry,
+    can_product,
+    charge,
+    charge_event,
+    charge_event_job,
     failure,
     failure_feed,
     failure_group,
     idempotency_key,
     inbound_dead_letter,
     inbox,
+    ledger_entry,
     meeting_closed,
+    member,
     participant_cancel,
     payment,
     payment_outbox,
     provider_call,
     refund,
+    wallet,
 );

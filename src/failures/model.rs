@@ -70,6 +70,16 @@ stored_enum! {
         Refund = "REFUND",
         /// An outbox event.
         OutboxEvent = "OUTBOX_EVENT",
+        /// A charge.
+        Charge = "CHARGE",
+        /// A bonus that a charge has earned.
+        ChargeJob = "CHARGE_JOB",
+        /// A member.
+        Member = "MEMBER",
+        /// A promotion.
+        ChargeEvent = "CHARGE_EVENT",
+        /// A product of the price list.
+        CanProduct = "CAN_PRODUCT",
         /// A message that could not be consumed.
         InboundDeadLetter = "INBOUND_DEAD_LETTER",
         /// A background task.

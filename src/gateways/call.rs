@@ -1,11 +1,13 @@
-use std::time::Duration;
+use std::time::{Duration, Instant as Stopwatch};
+
+use crate::telemetry::record;
 
 /// What is kept of one call to a provider: the `provider_call` row, written with the transaction that follows the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderCall {
-    /// Whom we called: `TOSS`.
+    /// Whom we called, such as `TOSS`.
     pub provider: &'static str,
-    /// What we asked for: `key-in`, `cancel` or `lookup`.
+    /// What we asked for, such as `key-in`, `cancel` or `lookup`.
     pub operation: &'static str,
     /// The key under which the provider recognises a repetition.
     pub idempotency_key: Option<String>,
@@ -15,6 +17,21 @@ pub struct ProviderCall {
     pub code: Option<String>,
     /// How long the call took.
     pub duration: Duration,
+}
+
+impl ProviderCall {
+    /// A call that began at `started` and has just ended: measured, and told to the metrics.
+    pub(super) fn ended(
+        provider: &'static str,
+        operation: &'static str,
+        started: Stopwatch,
+        outcome: CallOutcome,
+        code: Option<String>,
+    ) -> Self {
+        let duration = started.elapsed();
+        record::provider_call(provider, operation, outcome.as_str(), duration);
+        Self { provider, operation, idempotency_key: None, outcome, code, duration }
+    }
 }
 
 /// The class of a provider's answer. It says what may be done next, which the HTTP status does not.

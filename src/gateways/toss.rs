@@ -14,11 +14,10 @@ use std::time::Instant as Stopwatch;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{CallOutcome, ProviderCall};
+use super::{ProviderCall, Refusal};
 use crate::{
     config::TossConfig,
     httpclient::{HttpClient, HttpError},
-    telemetry::record,
     types::{Card, Instant, Won},
 };
 
@@ -75,15 +74,6 @@ pub struct Approval {
     pub approved_at: Instant,
 }
 
-/// Why there is no approval. Safe to store and to show: it is bounded, and nothing of the card is in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The provider's code, or ours for an answer that is missing, unreadable or not about our order.
-    pub code: String,
-    /// The provider's explanation, or ours; at most 2,000 bytes.
-    pub message: String,
-}
-
 impl TossClient {
     /// The client, or none when the gateway is off: its URL or its key is not set. The call's timeout is `http`'s.
     pub fn new(config: &TossConfig, http: HttpClient) -> Option<Self> {
@@ -112,7 +102,7 @@ impl TossClient {
             Err(_unwritable) => Err(HttpError::NotConnected("the request cannot be written".to_owned())),
         };
         let reading = answer::key_in(&request, answer);
-        let call = provider_call("key-in", started, reading.outcome, reading.code);
+        let call = ProviderCall::ended(PROVIDER, "key-in", started, reading.outcome, reading.code);
         (reading.result, ProviderCall { idempotency_key: Some(request.idempotency_key.to_owned()), ..call })
     }
 
@@ -132,7 +122,7 @@ impl TossClient {
             Err(_unwritable) => Err(HttpError::NotConnected("the request cannot be written".to_owned())),
         };
         let reading = cancel::read(&request, answer);
-        let call = provider_call("cancel", started, reading.outcome, reading.code);
+        let call = ProviderCall::ended(PROVIDER, "cancel", started, reading.outcome, reading.code);
         (reading.result, ProviderCall { idempotency_key: Some(request.idempotency_key.to_owned()), ..call })
     }
 
@@ -142,18 +132,6 @@ impl TossClient {
         let url = format!("{}{}", self.base_url, reference.path());
         let headers = [("authorization", self.authorization.expose_secret())];
         let reading = lookup::read(reference, self.http.get(&url, &headers).await);
-        (reading.result, provider_call("lookup", started, reading.outcome, reading.code))
+        (reading.result, ProviderCall::ended(PROVIDER, "lookup", started, reading.outcome, reading.code))
     }
-}
-
-fn provider_call(
-    operation: &'static str,
-    started: Stopwatch,
-    outcome: CallOutcome,
-    code: Option<String>,
-) -> ProviderCall {
-    let duration = started.elapsed();
-    let call = ProviderCall { provider: PROVIDER, operation, idempotency_key: None, outcome, code, duration };
-    record::provider_call(call.provider, call.operation, call.outcome.as_str(), call.duration);
-    call
 }

@@ -4,11 +4,15 @@ use async_graphql::{Context, Enum, ID, InputObject, Object, SimpleObject, Subscr
 use futures_util::{Stream, StreamExt};
 
 use super::{
+    charge::ChargeObject,
+    charge_job::ChargeJobObject,
     error::ApiError,
     guard,
     inbound_dead_letter::InboundDeadLetterObject,
     input::{self, TimeRange, filter_text, filter_texts, unknown_value},
-    loaders::{self, DeadLetterById, EventById, FailuresOf, PaymentById, RefundById},
+    loaders::{
+        self, ChargeById, ChargeJobById, DeadLetterById, EventById, FailuresOf, PaymentById, RefundById,
+    },
     outbox_event::OutboxEventObject,
     page::{self, Connection, Listed, Node, PageArgs},
     payment::PaymentObject,
@@ -84,6 +88,10 @@ pub enum FailureSubject {
     InboundDeadLetter(InboundDeadLetterObject),
     /// A refund.
     Refund(RefundObject),
+    /// A charge.
+    Charge(ChargeObject),
+    /// A bonus that a charge has earned.
+    ChargeJob(ChargeJobObject),
 }
 
 /// A failure, as the API shows it.
@@ -180,7 +188,20 @@ impl FailureObject {
             Some(SubjectType::Refund) => {
                 loaders::load(ctx, RefundById(id)).await?.map(|row| FailureSubject::Refund(RefundObject(row)))
             }
-            Some(SubjectType::Worker | SubjectType::Broker) | None => None,
+            Some(SubjectType::Charge) => {
+                loaders::load(ctx, ChargeById(id)).await?.map(|row| FailureSubject::Charge(ChargeObject(row)))
+            }
+            Some(SubjectType::ChargeJob) => loaders::load(ctx, ChargeJobById(id))
+                .await?
+                .map(|row| FailureSubject::ChargeJob(ChargeJobObject(row))),
+            Some(
+                SubjectType::Member
+                | SubjectType::ChargeEvent
+                | SubjectType::CanProduct
+                | SubjectType::Worker
+                | SubjectType::Broker,
+            )
+            | None => None,
         })
     }
 

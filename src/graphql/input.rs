@@ -90,7 +90,31 @@ pub enum UserErrorCode {
     MeetingClosed,
     /// The payment is there, FAILED.
     PaymentDeclined,
-    /// The gateway is not configured.
+    /// The gateway knows of no payment.
+    ChargeNotPaid,
+    /// The purchase is not paid yet; the gateway is asked again.
+    PurchasePending,
+    /// The purchase was cancelled, or given back.
+    PurchaseCanceled,
+    /// Another amount was paid.
+    AmountMismatch,
+    /// It was paid in another currency.
+    CurrencyMismatch,
+    /// Another product was bought, or several of it.
+    ProductMismatch,
+    /// The purchase is for another order, or was made for somebody else.
+    OwnerMismatch,
+    /// The charge was requested for another gateway.
+    GatewayMismatch,
+    /// The purchase was made in a test environment, where no money moves.
+    SandboxRefused,
+    /// What was presented is not the gateway's word.
+    SignatureInvalid,
+    /// The purchase has paid another charge.
+    TransactionAlreadyUsed,
+    /// Another purchase has paid this charge; the payer paid twice.
+    OrderAlreadyPaid,
+    /// The gateway is not configured, or does not answer now.
     GatewayUnavailable,
     /// The gateway refuses our key or contract; no money moved.
     GatewayMisconfigured,

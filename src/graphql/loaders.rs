@@ -15,6 +15,7 @@ use super::{
     schema::Services,
 };
 use crate::{
+    charges::{self, Charge, ChargeEvent, ChargeJob, Member, Wallet},
     db::{Database, DbError},
     failures::{self, Failure, SubjectType},
     gateways::{self, RecordedCall},
@@ -64,6 +65,34 @@ pub(super) struct PayloadOf(pub i64);
 /// An inbound dead letter by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct DeadLetterById(pub i64);
+
+/// A charge by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ChargeById(pub i64);
+
+/// A bonus job by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ChargeJobById(pub i64);
+
+/// What a charge has earned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct JobsOfCharge(pub i64);
+
+/// A member by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct MemberById(pub i64);
+
+/// A member's wallets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct WalletsOf(pub i64);
+
+/// A promotion by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PromotionById(pub i64);
+
+/// Whether a promotion is active, given the first charge's percentage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct AnyActivePromotion(pub i32);
 
 /// Puts the loaders of one operation into its data; their loads are carried out with it.
 pub(super) fn insert(data: &mut Data, services: &Services, loads: Loads) {
@@ -237,5 +266,91 @@ impl Loader<DeadLetterById> for Reads {
         let mut conn = self.0.read().await.map_err(shared)?;
         let rows = inbox::by_ids(&mut conn, &ids).await.map_err(shared)?;
         Ok(rows.into_iter().map(|row| (DeadLetterById(row.id), row)).collect())
+    }
+}
+
+impl Loader<ChargeById> for Reads {
+    type Value = Charge;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[ChargeById]) -> Result<HashMap<ChargeById, Charge>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = charges::by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (ChargeById(row.id), row)).collect())
+    }
+}
+
+impl Loader<ChargeJobById> for Reads {
+    type Value = ChargeJob;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[ChargeJobById]) -> Result<HashMap<ChargeJobById, ChargeJob>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = charges::jobs_by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (ChargeJobById(row.id), row)).collect())
+    }
+}
+
+impl Loader<JobsOfCharge> for Reads {
+    type Value = Vec<ChargeJob>;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[JobsOfCharge]) -> Result<HashMap<JobsOfCharge, Vec<ChargeJob>>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = charges::jobs_of_charges(&mut conn, &ids).await.map_err(shared)?;
+        Ok(grouped(rows, |row| JobsOfCharge(row.source_charge_id)))
+    }
+}
+
+impl Loader<MemberById> for Reads {
+    type Value = Member;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[MemberById]) -> Result<HashMap<MemberById, Member>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = charges::members_by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (MemberById(row.id), row)).collect())
+    }
+}
+
+impl Loader<WalletsOf> for Reads {
+    type Value = Vec<Wallet>;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[WalletsOf]) -> Result<HashMap<WalletsOf, Vec<Wallet>>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = charges::wallets_of(&mut conn, &ids).await.map_err(shared)?;
+        Ok(grouped(rows, |row| WalletsOf(row.member_id)))
+    }
+}
+
+impl Loader<PromotionById> for Reads {
+    type Value = ChargeEvent;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[PromotionById]) -> Result<HashMap<PromotionById, ChargeEvent>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = charges::promotions_by_ids(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|row| (PromotionById(row.id), row)).collect())
+    }
+}
+
+impl Loader<AnyActivePromotion> for Reads {
+    type Value = bool;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[AnyActivePromotion]) -> Result<HashMap<AnyActivePromotion, bool>, Cause> {
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let mut all = HashMap::new();
+        for key in keys {
+            all.insert(*key, charges::is_any_active(&mut conn, key.0).await.map_err(shared)?);
+        }
+        Ok(all)
     }
 }

@@ -14,6 +14,7 @@ use super::{
     schema::Services,
 };
 use crate::{
+    charges::ChargeJobStatus,
     db::Minute,
     operations::{Overview, OverviewFeed},
 };
@@ -70,6 +71,20 @@ impl OverviewObject {
     async fn refunds(&self) -> Vec<StatusCount> {
         let states = self.0.payments.refunds();
         states.into_iter().map(|(status, rows, more)| self.counted(status.as_str(), rows, more)).collect()
+    }
+
+    /// Bonus jobs in each state that is not the end.
+    async fn charge_jobs(&self) -> Vec<StatusCount> {
+        let states = self.0.charge_jobs.by_status();
+        let counted = |(status, rows): (ChargeJobStatus, i64)| {
+            self.counted(status.as_str(), rows.min(10_000), rows > 10_000)
+        };
+        states.into_iter().map(counted).collect()
+    }
+
+    /// Bonus jobs that wait while no promotion is active, counted up to 10,001.
+    async fn stranded_jobs(&self) -> Long {
+        Long::clamped(self.0.charge_jobs.stranded())
     }
 
     /// How long the oldest PENDING event has waited, in whole seconds; null while there is none.

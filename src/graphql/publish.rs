@@ -156,6 +156,8 @@ pub enum WaitReasonEnum {
     Claimed,
     /// The broker is down or blocked.
     BrokerDown,
+    /// No promotion is active, so the worker does not look.
+    NoActivePromotion,
     /// Only a person moves it on.
     NeedsOperator,
     /// The payment provider did not say how it ended; it is asked again.

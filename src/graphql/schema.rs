@@ -6,11 +6,16 @@ use async_graphql::{Context, Data, MergedObject, MergedSubscription, Schema, Sch
 
 use super::{
     api::{Api, ApiOptions},
+    can_product::{CanProductMutation, CanProductQuery},
+    charge::{ChargeMutation, ChargeQuery},
+    charge_event::{ChargeEventMutation, ChargeEventQuery},
+    charge_job::{ChargeJobMutation, ChargeJobQuery, ChargeJobSubscription},
     error::ApiError,
     failure::{FailureQuery, FailureSubscription},
     inbound_dead_letter::{InboundDeadLetterMutation, InboundDeadLetterQuery},
     invariant::InvariantQuery,
     loaders,
+    member::{MemberMutation, MemberQuery},
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
     overview::{OverviewQuery, OverviewSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
@@ -18,6 +23,7 @@ use super::{
     viewer::ViewerQuery,
 };
 use crate::{
+    charges::{ChargeJobRows, Charges},
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
@@ -33,6 +39,8 @@ pub struct Services {
     pub db: Database,
     /// Payments' use cases.
     pub payments: Payments,
+    /// Charges' use cases.
+    pub charges: Charges,
     /// The way into the outbox.
     pub outbox: Outbox,
     /// The consumers' dead letters.
@@ -49,6 +57,8 @@ pub struct Services {
     pub refund_watcher: Arc<Watcher<RefundRows>>,
     /// Watched outbox events.
     pub outbox_watcher: Arc<Watcher<OutboxRows>>,
+    /// Watched bonus jobs.
+    pub charge_job_watcher: Arc<Watcher<ChargeJobRows>>,
     /// The books.
     pub books: Books,
     /// The deployment's name.
@@ -63,6 +73,11 @@ pub struct Query(
     PaymentQuery,
     RefundQuery,
     OutboxQuery,
+    ChargeJobQuery,
+    ChargeQuery,
+    ChargeEventQuery,
+    CanProductQuery,
+    MemberQuery,
     InboundDeadLetterQuery,
     FailureQuery,
     InvariantQuery,
@@ -70,7 +85,17 @@ pub struct Query(
 
 /// Every change.
 #[derive(MergedObject, Default)]
-pub struct Mutation(PaymentMutation, RefundMutation, OutboxMutation, InboundDeadLetterMutation);
+pub struct Mutation(
+    PaymentMutation,
+    RefundMutation,
+    ChargeMutation,
+    MemberMutation,
+    OutboxMutation,
+    ChargeJobMutation,
+    InboundDeadLetterMutation,
+    ChargeEventMutation,
+    CanProductMutation,
+);
 
 /// Everything live.
 #[derive(MergedSubscription, Default)]
@@ -80,6 +105,7 @@ pub struct Subscription(
     RefundSubscription,
     OutboxSubscription,
     OverviewSubscription,
+    ChargeJobSubscription,
 );
 
 fn builder() -> SchemaBuilder<Query, Mutation, Subscription> {

@@ -1,6 +1,7 @@
 //! The books: what must hold of the stored rows whatever happened, each told with the rows that break it.
 //! Who adds a table adds what must hold of it.
 
+mod charges;
 mod inbox;
 mod outbox;
 mod payments;
@@ -101,7 +102,9 @@ struct Found {
 }
 
 fn all() -> impl Iterator<Item = &'static Invariant> {
-    [payments::INVARIANTS, outbox::INVARIANTS, inbox::INVARIANTS, records::INVARIANTS].into_iter().flatten()
+    [payments::INVARIANTS, charges::INVARIANTS, outbox::INVARIANTS, inbox::INVARIANTS, records::INVARIANTS]
+        .into_iter()
+        .flatten()
 }
 
 /// Checks everything, one statement after the other; of a table that grows with history the newest `rows`.

@@ -10,6 +10,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    charges::ChargeJobGauges,
     db::{Database, DbError, Minute, Statement, page::Listing},
     failures,
     inbox::{DeadLetterFilter, DeadLetterStatus},
@@ -43,6 +44,8 @@ pub struct Overview {
     pub outbox: OutboxGauges,
     /// Payments and refunds in each state.
     pub payments: PaymentGauges,
+    /// Bonus jobs in each state that is not the end, and those that no active promotion lets go on.
+    pub charge_jobs: ChargeJobGauges,
     /// Messages that nobody has dealt with, counted up to 10,001.
     pub open_dead_letters: i64,
     /// How fast events were published within the last quarter of an hour.
@@ -61,6 +64,7 @@ pub struct Overview {
 pub struct OverviewFeed {
     db: Database,
     gate: Gate,
+    first_charge_percent: i32,
     latest: watch::Sender<Option<(Timer, Arc<Overview>)>>,
     asked: watch::Sender<Option<Timer>>,
     wanted: Notify,
@@ -75,10 +79,11 @@ struct History {
 
 impl OverviewFeed {
     /// Looks at nothing until somebody asks.
-    pub fn new(db: Database, gate: Gate) -> Arc<Self> {
+    pub fn new(db: Database, gate: Gate, first_charge_percent: i32) -> Arc<Self> {
         Arc::new(Self {
             db,
             gate,
+            first_charge_percent,
             latest: watch::Sender::new(None),
             asked: watch::Sender::new(None),
             wanted: Notify::new(),
@@ -113,6 +118,7 @@ impl OverviewFeed {
 
     async fn look(&self) -> Result<Overview, DbError> {
         let outbox = OutboxGauges::read(&self.db).await?;
+        let charge_jobs = ChargeJobGauges::read(&self.db, self.first_charge_percent).await?;
         let mut conn = self.db.read().await?;
         let as_of = now(&mut conn).await?;
         let open = DeadLetterFilter { status: Some(vec![DeadLetterStatus::Open]) };
@@ -128,6 +134,7 @@ impl OverviewFeed {
         Ok(Overview {
             outbox,
             payments,
+            charge_jobs,
             open_dead_letters,
             publish_latency,
             published_per_minute: history.published.clone(),

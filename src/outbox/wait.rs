@@ -12,6 +12,8 @@ stored_enum! {
         Claimed = "CLAIMED",
         /// The broker is down or blocked.
         BrokerDown = "BROKER_DOWN",
+        /// No promotion is active, so the worker does not look.
+        NoActivePromotion = "NO_ACTIVE_PROMOTION",
         /// Only a person moves it on.
         NeedsOperator = "NEEDS_OPERATOR",
         /// The payment provider did not say how it ended; it is asked again.

@@ -7,14 +7,13 @@ use uuid::Uuid;
 use super::{
     Payment, PaymentStatus, find,
     outcome::{Follow, SUBJECT, Settled, foreign_payment_key, misconfigured, payment_key_is_taken, unknown},
-    recording::Recording,
     seat,
     store::{self, NewPayment},
 };
 use crate::{
     auth::ServicePrincipal,
     config::PaymentConfig,
-    db::{Database, DbError, Transaction},
+    db::{Database, DbError, Recording, Transaction},
     gateways::{self, KeyIn, KeyInOutcome, ProviderCall, TossClient},
     idempotency::{self, CallerKey, InputHash, KeyState, MAX_KEY_CHARS},
     outbox::Outbox,

@@ -10,11 +10,11 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{Payment, millis};
+use super::Payment;
 use crate::{
     db::{Statement, schema::payment},
     gateways::{Approval, Refusal},
-    types::Instant,
+    types::{Instant, millis},
 };
 
 /// A payment about to be asked for.

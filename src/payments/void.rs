@@ -3,11 +3,10 @@ use diesel_async::AsyncPgConnection;
 use super::{
     Payment, PaymentStatus, Payments,
     outcome::{SUBJECT, tell_once},
-    recording::Recording,
     store,
 };
 use crate::{
-    db::DbError,
+    db::{DbError, Recording},
     failures::{FailureKind, Severity},
     gateways::{
         self, Cancel, CancelOutcome, LookupOutcome, ProviderCall, ProviderState, Reference, Refusal,

@@ -9,12 +9,22 @@ use axum::{
     routing::{get, post},
 };
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{behaviours::BehaviourRequest, toss, world::World};
+use super::{
+    apple, behaviours::BehaviourRequest, bootpay, google, hecto, payverse, sales::Sale, toss,
+    webhooks::Webhook, world::World,
+};
 
 /// The gateways that exist here, with their operations.
-const GATEWAYS: &[(&str, &[&str])] = &[(toss::GATEWAY, &toss::OPERATIONS)];
+const GATEWAYS: &[(&str, &[&str])] = &[
+    (toss::GATEWAY, &toss::OPERATIONS),
+    (payverse::GATEWAY, &payverse::OPERATIONS),
+    (bootpay::GATEWAY, &bootpay::OPERATIONS),
+    (hecto::GATEWAY, &hecto::OPERATIONS),
+    (google::GATEWAY, &google::OPERATIONS),
+    (apple::GATEWAY, &[]),
+];
 
 pub(super) fn router() -> Router<World> {
     Router::new()
@@ -78,23 +88,51 @@ async fn calls(State(world): State<World>, Query(query): Query<CallsQuery>) -> R
 }
 
 async fn payments(State(world): State<World>) -> Response {
-    Json(world.with(|state| state.toss.books())).into_response()
+    let books = |state: &mut super::world::State| [state.toss.books(), state.sales.books()].concat();
+    Json(world.with(books)).into_response()
 }
 
-#[derive(Deserialize)]
-struct PurchaseRequest {
-    gateway: String,
-}
-
-/// Purchases in a gateway's own window: none of the gateways here has one.
-async fn purchase(body: Bytes) -> Refused {
-    match read::<PurchaseRequest>(&body) {
-        Ok(request) if request.gateway == toss::GATEWAY => {
-            Refused("toss has no window of its own: its payments are made by key-in".to_owned())
+/// A purchase that a user made in a gateway's own window; or, where its id is known, what became of it.
+async fn purchase(State(world): State<World>, body: Bytes) -> Result<Json<Value>, Refused> {
+    let request: Map<String, Value> = read(&body)?;
+    match request.get("gateway").and_then(Value::as_str) {
+        Some(toss::GATEWAY) => {
+            let why = "toss has no window of its own: its payments are made by key-in";
+            return Err(Refused(why.to_owned()));
         }
-        Ok(request) => no_such_gateway(&request.gateway),
-        Err(refused) => refused,
+        Some(name) if GATEWAYS.iter().any(|(gateway, _)| *gateway == name) => {}
+        name => return Err(no_such_gateway(name.unwrap_or("nameless"))),
     }
+    let sale = world.with(|state| state.sales.put(request)).map_err(Refused)?;
+    let answer = receipt(&world, &sale)?;
+    if sale.webhook {
+        Webhook::of(&world, &sale).map_err(Refused)?.send(&world);
+    }
+    Ok(Json(answer))
+}
+
+/// What the user's app would bring back.
+fn receipt(world: &World, sale: &Sale) -> Result<Value, Refused> {
+    let mut answer = json!({
+        "gateway": sale.gateway,
+        "orderId": sale.order_id,
+        "transactionId": sale.transaction_id,
+    });
+    match sale.gateway.as_str() {
+        google::GATEWAY => answer["purchaseToken"] = json!(sale.transaction_id),
+        apple::GATEWAY => {
+            let forgeries = &apple::FORGERIES;
+            if let Some(forge) = sale.forge.as_deref().filter(|forge| !forgeries.contains(forge)) {
+                let known = forgeries.join(", ");
+                return Err(Refused(format!("what can be forged is {known}, not {forge}")));
+            }
+            let signed = world.keys.apple().and_then(|root| root.sign(&world.setup, sale).ok());
+            let signed = signed.ok_or_else(|| Refused("this machine cannot sign".to_owned()))?;
+            answer["signedTransaction"] = json!(signed);
+        }
+        _ => {}
+    }
+    Ok(answer)
 }
 
 async fn reset(State(world): State<World>) -> Json<Value> {

@@ -38,6 +38,14 @@ pub const WORKER_FAILURES: &str = "paydesk_worker_failures_total";
 pub const WORKER_RUN: &str = "paydesk_worker_run_seconds";
 /// Calls to payment providers, by `provider`, `operation` and `outcome`.
 pub const PROVIDER_CALL: &str = "paydesk_provider_call_seconds";
+/// Purchases presented for charges, by `gateway` and `outcome`.
+pub const CHARGES: &str = "paydesk_charges_total";
+/// Tries to grant a bonus, by `outcome`.
+pub const CHARGE_JOB_ATTEMPTS: &str = "paydesk_charge_job_attempts_total";
+/// Bonus jobs that are not done, by `status`.
+pub const CHARGE_JOBS: &str = "paydesk_charge_jobs";
+/// Bonus jobs that wait while no promotion is active.
+pub const CHARGE_JOBS_STRANDED: &str = "paydesk_charge_jobs_stranded";
 
 /// Tries to carry a message out, by `queue` and `outcome`.
 pub const CONSUMER_MESSAGES: &str = "paydesk_consumer_messages_total";
@@ -62,7 +70,7 @@ const DELAYED: &[f64] =
     &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0];
 
 /// Name, kind and description of every metric.
-pub(super) const ALL: [(&str, Kind, &str); 20] = [
+pub(super) const ALL: [(&str, Kind, &str); 24] = [
     (OUTBOX_ROWS, Kind::Gauge, "Outbox rows by status"),
     (OUTBOX_OLDEST_PENDING, Kind::Gauge, "Age of the oldest PENDING outbox row; 0 without one"),
     (OUTBOX_PUBLISH, Kind::Seconds(DELAYED), "From an event's commit to its PUBLISHED mark"),
@@ -82,5 +90,9 @@ pub(super) const ALL: [(&str, Kind, &str); 20] = [
     (WORKER_FAILURES, Kind::Counter, "Failed runs of background workers"),
     (WORKER_RUN, Kind::Seconds(LONG), "Length of a background worker's run"),
     (PROVIDER_CALL, Kind::Seconds(LONG), "Calls to payment providers by operation and outcome"),
+    (CHARGES, Kind::Counter, "Purchases presented for charges by gateway and outcome"),
+    (CHARGE_JOB_ATTEMPTS, Kind::Counter, "Tries to grant a bonus by outcome"),
+    (CHARGE_JOBS, Kind::Gauge, "Bonus jobs that are not done, by status"),
+    (CHARGE_JOBS_STRANDED, Kind::Gauge, "Bonus jobs that wait while no promotion is active"),
     (CONSUMER_MESSAGES, Kind::Counter, "Tries to carry out a message by queue and outcome"),
 ];

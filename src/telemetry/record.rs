@@ -96,6 +96,26 @@ pub fn provider_call(provider: &'static str, operation: &'static str, outcome: &
     .record(took);
 }
 
+/// A purchase was presented for a charge at `gateway`: COMPLETE, REPLAYED, or the code of the refusal.
+pub fn charge(gateway: &'static str, outcome: &'static str) {
+    counter!(names::CHARGES, "gateway" => gateway, "outcome" => outcome).increment(1);
+}
+
+/// A try to grant a bonus ended.
+pub fn charge_job_attempt(outcome: &'static str) {
+    counter!(names::CHARGE_JOB_ATTEMPTS, "outcome" => outcome).increment(1);
+}
+
+/// How many bonus jobs are in `status`.
+pub fn charge_jobs(status: &'static str, rows: i64) {
+    gauge!(names::CHARGE_JOBS, "status" => status).set(u32::try_from(rows.max(0)).unwrap_or(u32::MAX));
+}
+
+/// How many bonus jobs wait while no promotion is active.
+pub fn charge_jobs_stranded(rows: i64) {
+    gauge!(names::CHARGE_JOBS_STRANDED).set(u32::try_from(rows.max(0)).unwrap_or(u32::MAX));
+}
+
 /// What a try to carry out a message of `queue` came to: `done`, `retried`, `dead_lettered` or `left`.
 pub fn consumer_message(queue: &'static str, outcome: &'static str) {
     counter!(names::CONSUMER_MESSAGES, "queue" => queue, "outcome" => outcome).increment(1);

@@ -16,10 +16,10 @@ use crate::{
     payments::{APPROVED, CREATE, DECLINED, input},
     refunds::{REFUND, refund},
     support::{
-        TestApp, Toss,
+        Shop, TestApp, Toss,
         api::{Actor, Socket, code, token},
         app::SECRET,
-        eventually,
+        eventually, shop,
     },
 };
 
@@ -52,8 +52,73 @@ fn cases() -> Vec<Case> {
         case("Query.failures", "{ failures { nodes { id } } }", none(), READERS),
         case("Query.inboundDeadLetter", "{ inboundDeadLetter(id: 1) { id } }", none(), READERS),
         case("Query.inboundDeadLetters", "{ inboundDeadLetters { nodes { id } } }", none(), READERS),
+        case("Query.charge", "{ charge(id: 1) { id } }", none(), ANY_ROLE),
+        case("Query.charges", "{ charges { nodes { id } } }", none(), READERS),
+        case("Query.chargeJob", "{ chargeJob(id: 1) { id } }", none(), READERS),
+        case("Query.chargeJobs", "{ chargeJobs { nodes { id } } }", none(), READERS),
+        case("Query.chargeEvent", "{ chargeEvent(id: 1) { id } }", none(), READERS),
+        case("Query.chargeEvents", "{ chargeEvents { nodes { id } } }", none(), READERS),
+        case("Query.canProducts", "{ canProducts { sku } }", none(), ANY_ROLE),
+        case("Query.member", "{ member(id: 1) { id } }", none(), ANY_ROLE),
         case("Query.invariants", "{ invariants { name } }", none(), READERS),
         // All are refused as business, after the guard.
+        case("Mutation.requestCharge", shop::REQUEST, shop::request("", "999", "PG", "x"), &[Admin, Service]),
+        case("Mutation.verify", VERIFY, verification(), &[Admin, Service]),
+        case(
+            "Mutation.payverseVerify",
+            "mutation ($input: VerifyChargeInput!) { payverseVerify(input: $input) { userErrors { code } } }",
+            verification(),
+            &[Admin, Service],
+        ),
+        case(
+            "Mutation.verifyHecto",
+            "mutation ($input: VerifyChargeInput!) { verifyHecto(input: $input) { userErrors { code } } }",
+            verification(),
+            &[Admin, Service],
+        ),
+        case(
+            "Mutation.appleVerify",
+            "mutation { appleVerify(input: { orderId: \"CHG\", signedTransaction: \"x\" }) { userErrors { code } } }",
+            none(),
+            &[Admin, Service],
+        ),
+        case(
+            "Mutation.processGoogleIap",
+            "mutation { processGoogleIap(input: { orderId: \"CHG\", sku: \"x\", purchaseToken: \"x\" }) { userErrors { code } } }",
+            none(),
+            &[Admin, Service],
+        ),
+        case(
+            "Mutation.upsertMember",
+            "mutation { upsertMember(input: { nickname: \"\" }) { userErrors { code } } }",
+            none(),
+            &[Admin, Service],
+        ),
+        case(
+            "Mutation.retryChargeJob",
+            "mutation { retryChargeJob(input: { id: 999, reason: \"why\" }) { userErrors { code } } }",
+            none(),
+            &[Admin],
+        ),
+        case("Mutation.runChargeJobs", "mutation { runChargeJobs { claimed } }", none(), &[Admin]),
+        case(
+            "Mutation.createChargeEvent",
+            "mutation ($input: ChargeEventInput!) { createChargeEvent(input: $input) { userErrors { code } } }",
+            json!({ "input": shop::spring(0, 0) }),
+            &[Admin],
+        ),
+        case(
+            "Mutation.updateChargeEvent",
+            "mutation ($input: ChargeEventInput!) { updateChargeEvent(id: 999, input: $input) { userErrors { code } } }",
+            json!({ "input": shop::spring(1, 0) }),
+            &[Admin],
+        ),
+        case(
+            "Mutation.upsertCanProduct",
+            "mutation { upsertCanProduct(input: { container: PG, sku: \"\", can: 1, price: 1, title: \"x\", isActive: true }) { userErrors { code } } }",
+            none(),
+            &[Admin],
+        ),
         case("Mutation.createKeyInPayment", CREATE, input("", 1, 1, DECLINED), &[Admin, Service]),
         case("Mutation.refundPayment", REFUND, refund("", "999"), &[Admin, Service]),
         case(
@@ -89,6 +154,12 @@ fn cases() -> Vec<Case> {
         case("Subscription.failures", "subscription { failures(after: \"0\") { lagged } }", none(), READERS),
         case("Subscription.overviewChanged", "subscription { overviewChanged { asOf } }", none(), READERS),
         case("Subscription.paymentChanged", "subscription { paymentChanged(id: 1) { id } }", none(), READERS),
+        case(
+            "Subscription.chargeJobChanged",
+            "subscription { chargeJobChanged(id: 1) { id } }",
+            none(),
+            READERS,
+        ),
         case("Subscription.refundChanged", "subscription { refundChanged(id: 1) { id } }", none(), READERS),
         case(
             "Subscription.outboxEventChanged",
@@ -97,6 +168,13 @@ fn cases() -> Vec<Case> {
             READERS,
         ),
     ]
+}
+
+const VERIFY: &str =
+    "mutation ($input: VerifyChargeInput!) { verify(input: $input) { userErrors { code } } }";
+
+fn verification() -> Value {
+    json!({ "input": { "orderId": "CHGnobody", "transactionId": "x" } })
 }
 
 fn schema() -> ServiceDocument {
@@ -122,6 +200,13 @@ fn base(ty: &Type) -> String {
         BaseType::Named(name) => name.to_string(),
         BaseType::List(inner) => base(inner),
     }
+}
+
+/// A charge with its bonus: member 1, charge 1, job 1.
+async fn with_a_charge(shop: &Shop, test: &TestApp) {
+    shop::promotion(&test.admin(), 10, 0).await;
+    let member = shop::member(&test.service()).await;
+    assert_eq!(shop::bought(shop, &test.service(), &member).await, 1);
 }
 
 /// A declined payment: payment 1, its event 1 and its failure 1; and a refunded one: payment 2, refund 1; dead
@@ -172,8 +257,10 @@ fn every_root_field_has_a_case_and_every_case_a_root_field() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_root_field_is_for_its_roles_and_nobody_else() {
     let toss = Toss::start().await;
-    let test = TestApp::builder().toss(&toss).start().await;
+    let shop = Shop::start().await;
+    let test = TestApp::builder().toss(&toss).shop(&shop).start().await;
     with_one_of_each(&test).await;
+    with_a_charge(&shop, &test).await;
     let actors: [&[Role]; 4] = [&[], &[Service], &[Operator], &[Admin]];
     for case in cases() {
         let is_subscription = case.field.starts_with("Subscription");
@@ -196,44 +283,61 @@ async fn every_root_field_is_for_its_roles_and_nobody_else() {
     test.stop().await;
 }
 
+/// Asks as a service for each field of the object that `root` answers with; those that only operators see.
+async fn operator_data(test: &TestApp, ty: &str, root: &str, plain: &[&str]) -> Vec<String> {
+    let schema = schema();
+    let is_object = |name: &str| {
+        schema.definitions.iter().any(|definition| {
+            matches!(definition, TypeSystemDefinition::Type(ty)
+                if ty.node.name.node == name && matches!(ty.node.kind, TypeKind::Object(_)))
+        })
+    };
+    let mut operator_data = Vec::new();
+    for (field, ty) in fields(&schema, ty) {
+        let is_object = is_object(&base(&ty));
+        let selection = if is_object { format!("{field} {{ __typename }}") } else { field.clone() };
+        let query = format!("{{ {root} {{ {selection} }} }}");
+        let answer = test.service().query(&query, json!({})).await;
+        let is_hidden = is_object && !plain.contains(&field.as_str());
+        assert_eq!(code(&answer), if is_hidden { "FORBIDDEN" } else { "OK" }, "{field}: {answer}");
+        if is_hidden {
+            assert_eq!(code(&test.operator().query(&query, json!({})).await), "OK", "{field}");
+            operator_data.push(field);
+        }
+    }
+    operator_data
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_sees_plain_fields_of_a_payment_and_no_operator_data() {
     let toss = Toss::start().await;
     let test = TestApp::builder().toss(&toss).start().await;
     with_one_of_each(&test).await;
-    let schema = schema();
-    let objects: BTreeSet<String> = schema
-        .definitions
-        .iter()
-        .filter_map(|definition| match definition {
-            TypeSystemDefinition::Type(ty) if matches!(ty.node.kind, TypeKind::Object(_)) => {
-                Some(ty.node.name.node.to_string())
-            }
-            _ => None,
-        })
-        .collect();
-    let mut operator_data = Vec::new();
-    for (field, ty) in fields(&schema, "Payment") {
-        let is_object = objects.contains(&base(&ty));
-        let selection = if is_object { format!("{field} {{ __typename }}") } else { field.clone() };
-        for query in [
-            format!("{{ payment(id: 1) {{ {selection} }} }}"),
-            CREATE.replace("payment { id", &format!("payment {{ id more: {selection}")),
-        ] {
-            let answer = test.service().query(&query, input("k", 7, 42, DECLINED)).await;
-            let expected = if is_object { "FORBIDDEN" } else { "OK" };
-            assert_eq!(code(&answer), expected, "{field}: {answer}");
-        }
-        if is_object {
-            let query = format!("{{ payment(id: 1) {{ {selection} }} }}");
-            assert_eq!(code(&test.operator().query(&query, json!({})).await), "OK", "{field}");
-            operator_data.push(field);
-        }
-    }
+    let hidden = operator_data(&test, "Payment", "payment(id: 1)", &[]).await;
     assert_eq!(
-        operator_data,
+        hidden,
         ["outboxEvents", "providerCalls", "failures", "refunds", "waitingFor", "availableActions",]
     );
+    // The mutation's payment is no other.
+    for field in hidden {
+        let query = CREATE.replace("payment { id", &format!("payment {{ id more: {field} {{ __typename }}"));
+        let answer = test.service().query(&query, input("k", 7, 42, DECLINED)).await;
+        assert_eq!(code(&answer), "FORBIDDEN", "{field}: {answer}");
+    }
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_sees_a_charge_its_member_and_wallets_and_no_operator_data() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).start().await;
+    with_a_charge(&shop, &test).await;
+    let hidden = operator_data(&test, "Charge", "charge(id: 1)", &["member"]).await;
+    assert_eq!(hidden, ["jobs", "providerCalls", "failures"]);
+    let hidden = operator_data(&test, "Member", "member(id: 1)", &["wallets"]).await;
+    assert_eq!(hidden, ["ledger"]);
+    let query = "{ charge(id: 1) { member { wallets { chargeCan bonusCan } ledger { nodes { id } } } } }";
+    assert_eq!(test.service().refused(query, json!({})).await, "FORBIDDEN");
     test.stop().await;
 }
 

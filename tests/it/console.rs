@@ -420,7 +420,7 @@ async fn the_page_is_for_every_path_of_a_browser_and_for_nothing_else() {
 
 const OVERVIEW: &str = "outbox { status count { value precision } } payments { status count { value } } refunds { status count { value } }
     oldestPendingAgeSeconds publishedPerMinute { at value } failuresPerMinute { at value } publishLatencyMs { p50 p99 }
-    openDeadLetters brokerConnected asOf";
+    openDeadLetters brokerConnected asOf chargeJobs { status count { value } } strandedJobs";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_overview_tells_how_everything_stands_and_again_when_it_changed() {
@@ -448,6 +448,10 @@ async fn the_overview_tells_how_everything_stands_and_again_when_it_changed() {
     assert_eq!((minutes("publishedPerMinute").len(), sum("publishedPerMinute")), (60, 1));
     assert_eq!(sum("failuresPerMinute"), 3);
     assert!(overview["publishLatencyMs"]["p50"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        (counted(&overview["chargeJobs"], "FAILED"), &overview["strandedJobs"]),
+        (json!(0), &json!(0))
+    );
     assert_eq!(
         (&overview["brokerConnected"], &overview["oldestPendingAgeSeconds"]),
         (&json!(true), &Value::Null)

@@ -1,5 +1,7 @@
 //! The books: they hold after whatever the other tests do, and each break is found.
 
+mod charges;
+
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
@@ -145,7 +147,7 @@ async fn each_break_is_found_with_the_row_that_breaks_it() {
     let all = TestDb::new().await;
     let report = String::from_utf8(verify(&all).stdout).unwrap();
     let mut unbroken: Vec<&str> = report.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
-    for (name, how, id) in breaks() {
+    for (name, how, id) in breaks().into_iter().chain(charges::breaks()) {
         let db = TestDb::new().await;
         db.run(&how).await;
         let output = verify(&db);

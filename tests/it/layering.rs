@@ -19,7 +19,7 @@ const ORDER: [&[&str]; 22] = [
     &["http"],
     &["graphql"],
     &["operations"],
-    &["payments"],
+    &["payments", "charges"],
     &["outbox"],
     &["inbox"],
     &["failures"],
@@ -38,17 +38,20 @@ const ORDER: [&[&str]; 22] = [
 ];
 
 /// What a room may import at most, where its place in the order would allow more: the simulated gateways stand for
-/// other companies' machines.
-const ONLY: [(&str, &[&str]); 1] = [("simulator", &["types"])];
+/// other companies' machines. Their webhooks go out with the plain HTTP client.
+const ONLY: [(&str, &[&str]); 1] = [("simulator", &["httpclient", "types"])];
 
 /// Libraries that only these rooms know, so that each can be replaced in one place.
-const LIBRARIES: [(&str, &[&str]); 6] = [
+const LIBRARIES: [(&str, &[&str]); 9] = [
     ("axum", &["http", "simulator"]),
     ("async_graphql", &["graphql"]),
     ("lapin", &["broker"]),
     ("jsonwebtoken", &["jwt"]),
     ("reqwest", &["httpclient"]),
     ("clap", &["config", "cli"]),
+    ("webpki", &["gateways"]),
+    ("x509_parser", &["gateways"]),
+    ("rcgen", &["simulator"]),
 ];
 
 /// At this length a file is split.

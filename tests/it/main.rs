@@ -8,6 +8,9 @@
 mod authz;
 mod books;
 mod broker_outage;
+mod charge_jobs;
+mod charges;
+mod charges_under_load;
 mod console;
 mod consumers;
 mod consumers_refunds;
@@ -28,6 +31,7 @@ mod outbox_trouble;
 mod outcomes;
 mod payments;
 mod plans;
+mod purchases;
 mod readme;
 mod reconcile;
 mod refunds;

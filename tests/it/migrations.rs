@@ -52,7 +52,11 @@ async fn description(db: &TestDb) -> Vec<String> {
 
 /// What the migrations fill in.
 async fn seeds(db: &TestDb) -> Vec<String> {
-    db.values("SELECT f::text FROM failure_feed f").await
+    let price_list =
+        "SELECT concat_ws(' ', container, sku, can, price, title, is_active) FROM can_product ORDER BY 1";
+    let mut seeds: Vec<String> = db.values("SELECT f::text FROM failure_feed f").await;
+    seeds.extend(db.values::<String>(price_list).await);
+    seeds
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! Every statement is served by an index and costs the same however much history there is, by the plans of what the
 //! process really sends; also by generic plans, which a session falls back to after a while.
 
+mod charges;
 mod explainer;
 mod refunds;
 
@@ -16,13 +17,18 @@ use crate::{
 };
 
 /// The tables that grow for ever.
-const GROWING: [&str; 10] = [
+const GROWING: [&str; 15] = [
     "payment_outbox",
     "payment",
     "failure",
     "idempotency_key",
     "provider_call",
     "audit_entry",
+    "member",
+    "wallet",
+    "charge",
+    "ledger_entry",
+    "charge_event_job",
     "refund",
     "inbox",
     "inbound_dead_letter",

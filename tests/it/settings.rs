@@ -97,6 +97,96 @@ fn a_wrong_value_is_told_with_its_variable_and_what_would_do() {
 }
 
 #[test]
+fn half_of_a_gateways_settings_is_told_with_the_one_that_is_missing() {
+    let payverse = [
+        ("PAYDESK_PAYVERSE_URL", "https://pay"),
+        ("PAYDESK_PAYVERSE_MID", "mid"),
+        ("PAYDESK_PAYVERSE_CLIENT_KEY", "client"),
+        ("PAYDESK_PAYVERSE_SECRET_KEY", "hunter2"),
+    ];
+    let bootpay = [
+        ("PAYDESK_BOOTPAY_URL", "https://pay"),
+        ("PAYDESK_BOOTPAY_APPLICATION_ID", "application"),
+        ("PAYDESK_BOOTPAY_PRIVATE_KEY", "hunter2"),
+    ];
+    let hecto = [
+        ("PAYDESK_HECTO_URL", "https://pay"),
+        ("PAYDESK_HECTO_MERCHANT_ID", "merchant"),
+        ("PAYDESK_HECTO_LICENSE_KEY", "hunter2"),
+        ("PAYDESK_HECTO_AES_KEY", "hunter2-hunter2-hunter2-hunter2-"),
+    ];
+    let apple = [("PAYDESK_APPLE_ROOT_CERT_FILE", "/root.pem"), ("PAYDESK_APPLE_BUNDLE_ID", "app")];
+    let google = [
+        ("PAYDESK_GOOGLE_URL", "https://pay"),
+        ("PAYDESK_GOOGLE_SERVICE_ACCOUNT_FILE", "/account.json"),
+        ("PAYDESK_GOOGLE_PACKAGE_NAME", "app"),
+    ];
+    for settings in [&payverse[..], &bootpay, &hecto, &apple, &google] {
+        for (missing, _) in settings {
+            for nothing in ["", " "] {
+                let but_one: Vec<_> = settings
+                    .iter()
+                    .map(|(variable, value)| (*variable, if variable == missing { nothing } else { *value }))
+                    .collect();
+                // A blank address or file is a wrong one, which is told otherwise.
+                if nothing == " " && (missing.ends_with("_URL") || missing.ends_with("_FILE")) {
+                    continue;
+                }
+                let told = refusal(&but_one);
+                assert!(told.contains(&format!("{missing}: ")) && told.contains("missing"), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_gateways_setting_that_cannot_be_worked_with_is_told() {
+    let (no_certificate, no_account) = (file("no certificate"), file(r#"{"private_key": "hunter2"}"#));
+    let apple = |path: &str| {
+        [("PAYDESK_APPLE_ROOT_CERT_FILE", path.to_owned()), ("PAYDESK_APPLE_BUNDLE_ID", "app".into())]
+    };
+    let google = |path: &str| {
+        [
+            ("PAYDESK_GOOGLE_URL", "https://pay".to_owned()),
+            ("PAYDESK_GOOGLE_SERVICE_ACCOUNT_FILE", path.to_owned()),
+            ("PAYDESK_GOOGLE_PACKAGE_NAME", "app".to_owned()),
+        ]
+    };
+    let hecto = [
+        ("PAYDESK_HECTO_URL", "https://pay"),
+        ("PAYDESK_HECTO_MERCHANT_ID", "merchant"),
+        ("PAYDESK_HECTO_LICENSE_KEY", "hunter2"),
+        ("PAYDESK_HECTO_AES_KEY", "hunter2"),
+    ]
+    .map(|(variable, value)| (variable, value.to_owned()));
+    let cases = [
+        (apple("/nowhere.pem").to_vec(), "PAYDESK_APPLE_ROOT_CERT_FILE", "cannot be read"),
+        (apple(&no_certificate).to_vec(), "PAYDESK_APPLE_ROOT_CERT_FILE", "no certificate"),
+        (google("/nowhere.json").to_vec(), "PAYDESK_GOOGLE_SERVICE_ACCOUNT_FILE", "cannot be read"),
+        (google(&no_account).to_vec(), "PAYDESK_GOOGLE_SERVICE_ACCOUNT_FILE", "client_email"),
+        (hecto.to_vec(), "PAYDESK_HECTO_AES_KEY", "32 bytes"),
+        (
+            vec![("PAYDESK_APPLE_ENVIRONMENTS", "Xcode".to_owned())],
+            "PAYDESK_APPLE_ENVIRONMENTS",
+            "Production",
+        ),
+        (
+            vec![("PAYDESK_HECTO_LOOKUP_HASH", "trdDt,amount".to_owned())],
+            "PAYDESK_HECTO_LOOKUP_HASH",
+            "trdAmt",
+        ),
+    ];
+    for (settings, variable, hint) in cases {
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let told = refusal(&settings);
+        assert!(told.contains(variable) && told.contains(hint), "{told}");
+    }
+    for path in [no_certificate, no_account] {
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     for arguments in ["--help", "serve --help", "schema"] {
         let program = format!("'{}' {arguments} | head -1", env!("CARGO_BIN_EXE_paydesk"));

@@ -12,12 +12,20 @@ import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as SettingsRouteImport } from "./routes/settings";
 import { Route as SignInRouteImport } from "./routes/sign-in";
+import { Route as ChargeJobsIndexRouteImport } from "./routes/charge-jobs/index";
+import { Route as ChargeJobsIdRouteImport } from "./routes/charge-jobs/$id";
+import { Route as ChargesIndexRouteImport } from "./routes/charges/index";
+import { Route as ChargesIdRouteImport } from "./routes/charges/$id";
 import { Route as DeadLettersIndexRouteImport } from "./routes/dead-letters/index";
 import { Route as DeadLettersIdRouteImport } from "./routes/dead-letters/$id";
+import { Route as MembersIdRouteImport } from "./routes/members/$id";
 import { Route as OutboxIndexRouteImport } from "./routes/outbox/index";
 import { Route as OutboxIdRouteImport } from "./routes/outbox/$id";
 import { Route as PaymentsIndexRouteImport } from "./routes/payments/index";
 import { Route as PaymentsIdRouteImport } from "./routes/payments/$id";
+import { Route as PromotionsIndexRouteImport } from "./routes/promotions/index";
+import { Route as PromotionsIdRouteImport } from "./routes/promotions/$id";
+import { Route as PromotionsNewRouteImport } from "./routes/promotions/new";
 import { Route as RefundsIndexRouteImport } from "./routes/refunds/index";
 import { Route as RefundsIdRouteImport } from "./routes/refunds/$id";
 
@@ -36,6 +44,26 @@ const SignInRoute = SignInRouteImport.update({
   path: "/sign-in",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ChargeJobsIndexRoute = ChargeJobsIndexRouteImport.update({
+  id: "/charge-jobs/",
+  path: "/charge-jobs/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ChargeJobsIdRoute = ChargeJobsIdRouteImport.update({
+  id: "/charge-jobs/$id",
+  path: "/charge-jobs/$id",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ChargesIndexRoute = ChargesIndexRouteImport.update({
+  id: "/charges/",
+  path: "/charges/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ChargesIdRoute = ChargesIdRouteImport.update({
+  id: "/charges/$id",
+  path: "/charges/$id",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const DeadLettersIndexRoute = DeadLettersIndexRouteImport.update({
   id: "/dead-letters/",
   path: "/dead-letters/",
@@ -44,6 +72,11 @@ const DeadLettersIndexRoute = DeadLettersIndexRouteImport.update({
 const DeadLettersIdRoute = DeadLettersIdRouteImport.update({
   id: "/dead-letters/$id",
   path: "/dead-letters/$id",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const MembersIdRoute = MembersIdRouteImport.update({
+  id: "/members/$id",
+  path: "/members/$id",
   getParentRoute: () => rootRouteImport,
 } as any);
 const OutboxIndexRoute = OutboxIndexRouteImport.update({
@@ -66,6 +99,21 @@ const PaymentsIdRoute = PaymentsIdRouteImport.update({
   path: "/payments/$id",
   getParentRoute: () => rootRouteImport,
 } as any);
+const PromotionsIndexRoute = PromotionsIndexRouteImport.update({
+  id: "/promotions/",
+  path: "/promotions/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const PromotionsIdRoute = PromotionsIdRouteImport.update({
+  id: "/promotions/$id",
+  path: "/promotions/$id",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const PromotionsNewRoute = PromotionsNewRouteImport.update({
+  id: "/promotions/new",
+  path: "/promotions/new",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const RefundsIndexRoute = RefundsIndexRouteImport.update({
   id: "/refunds/",
   path: "/refunds/",
@@ -81,26 +129,42 @@ export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/settings": typeof SettingsRoute;
   "/sign-in": typeof SignInRoute;
+  "/charge-jobs/$id": typeof ChargeJobsIdRoute;
+  "/charges/$id": typeof ChargesIdRoute;
   "/dead-letters/$id": typeof DeadLettersIdRoute;
+  "/members/$id": typeof MembersIdRoute;
   "/outbox/$id": typeof OutboxIdRoute;
   "/payments/$id": typeof PaymentsIdRoute;
+  "/promotions/$id": typeof PromotionsIdRoute;
+  "/promotions/new": typeof PromotionsNewRoute;
   "/refunds/$id": typeof RefundsIdRoute;
+  "/charge-jobs/": typeof ChargeJobsIndexRoute;
+  "/charges/": typeof ChargesIndexRoute;
   "/dead-letters/": typeof DeadLettersIndexRoute;
   "/outbox/": typeof OutboxIndexRoute;
   "/payments/": typeof PaymentsIndexRoute;
+  "/promotions/": typeof PromotionsIndexRoute;
   "/refunds/": typeof RefundsIndexRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/settings": typeof SettingsRoute;
   "/sign-in": typeof SignInRoute;
+  "/charge-jobs/$id": typeof ChargeJobsIdRoute;
+  "/charges/$id": typeof ChargesIdRoute;
   "/dead-letters/$id": typeof DeadLettersIdRoute;
+  "/members/$id": typeof MembersIdRoute;
   "/outbox/$id": typeof OutboxIdRoute;
   "/payments/$id": typeof PaymentsIdRoute;
+  "/promotions/$id": typeof PromotionsIdRoute;
+  "/promotions/new": typeof PromotionsNewRoute;
   "/refunds/$id": typeof RefundsIdRoute;
+  "/charge-jobs": typeof ChargeJobsIndexRoute;
+  "/charges": typeof ChargesIndexRoute;
   "/dead-letters": typeof DeadLettersIndexRoute;
   "/outbox": typeof OutboxIndexRoute;
   "/payments": typeof PaymentsIndexRoute;
+  "/promotions": typeof PromotionsIndexRoute;
   "/refunds": typeof RefundsIndexRoute;
 }
 export interface FileRoutesById {
@@ -108,13 +172,21 @@ export interface FileRoutesById {
   "/": typeof IndexRoute;
   "/settings": typeof SettingsRoute;
   "/sign-in": typeof SignInRoute;
+  "/charge-jobs/$id": typeof ChargeJobsIdRoute;
+  "/charges/$id": typeof ChargesIdRoute;
   "/dead-letters/$id": typeof DeadLettersIdRoute;
+  "/members/$id": typeof MembersIdRoute;
   "/outbox/$id": typeof OutboxIdRoute;
   "/payments/$id": typeof PaymentsIdRoute;
+  "/promotions/$id": typeof PromotionsIdRoute;
+  "/promotions/new": typeof PromotionsNewRoute;
   "/refunds/$id": typeof RefundsIdRoute;
+  "/charge-jobs/": typeof ChargeJobsIndexRoute;
+  "/charges/": typeof ChargesIndexRoute;
   "/dead-letters/": typeof DeadLettersIndexRoute;
   "/outbox/": typeof OutboxIndexRoute;
   "/payments/": typeof PaymentsIndexRoute;
+  "/promotions/": typeof PromotionsIndexRoute;
   "/refunds/": typeof RefundsIndexRoute;
 }
 export interface FileRouteTypes {
@@ -123,39 +195,63 @@ export interface FileRouteTypes {
     | "/"
     | "/settings"
     | "/sign-in"
+    | "/charge-jobs/$id"
+    | "/charges/$id"
     | "/dead-letters/$id"
+    | "/members/$id"
     | "/outbox/$id"
     | "/payments/$id"
+    | "/promotions/$id"
+    | "/promotions/new"
     | "/refunds/$id"
+    | "/charge-jobs/"
+    | "/charges/"
     | "/dead-letters/"
     | "/outbox/"
     | "/payments/"
+    | "/promotions/"
     | "/refunds/";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/"
     | "/settings"
     | "/sign-in"
+    | "/charge-jobs/$id"
+    | "/charges/$id"
     | "/dead-letters/$id"
+    | "/members/$id"
     | "/outbox/$id"
     | "/payments/$id"
+    | "/promotions/$id"
+    | "/promotions/new"
     | "/refunds/$id"
+    | "/charge-jobs"
+    | "/charges"
     | "/dead-letters"
     | "/outbox"
     | "/payments"
+    | "/promotions"
     | "/refunds";
   id:
     | "__root__"
     | "/"
     | "/settings"
     | "/sign-in"
+    | "/charge-jobs/$id"
+    | "/charges/$id"
     | "/dead-letters/$id"
+    | "/members/$id"
     | "/outbox/$id"
     | "/payments/$id"
+    | "/promotions/$id"
+    | "/promotions/new"
     | "/refunds/$id"
+    | "/charge-jobs/"
+    | "/charges/"
     | "/dead-letters/"
     | "/outbox/"
     | "/payments/"
+    | "/promotions/"
     | "/refunds/";
   fileRoutesById: FileRoutesById;
 }
@@ -163,13 +259,21 @@ export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute;
   SettingsRoute: typeof SettingsRoute;
   SignInRoute: typeof SignInRoute;
+  ChargeJobsIdRoute: typeof ChargeJobsIdRoute;
+  ChargesIdRoute: typeof ChargesIdRoute;
   DeadLettersIdRoute: typeof DeadLettersIdRoute;
+  MembersIdRoute: typeof MembersIdRoute;
   OutboxIdRoute: typeof OutboxIdRoute;
   PaymentsIdRoute: typeof PaymentsIdRoute;
+  PromotionsIdRoute: typeof PromotionsIdRoute;
+  PromotionsNewRoute: typeof PromotionsNewRoute;
   RefundsIdRoute: typeof RefundsIdRoute;
+  ChargeJobsIndexRoute: typeof ChargeJobsIndexRoute;
+  ChargesIndexRoute: typeof ChargesIndexRoute;
   DeadLettersIndexRoute: typeof DeadLettersIndexRoute;
   OutboxIndexRoute: typeof OutboxIndexRoute;
   PaymentsIndexRoute: typeof PaymentsIndexRoute;
+  PromotionsIndexRoute: typeof PromotionsIndexRoute;
   RefundsIndexRoute: typeof RefundsIndexRoute;
 }
 
@@ -196,6 +300,34 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof SignInRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/charge-jobs/": {
+      id: "/charge-jobs/";
+      path: "/charge-jobs";
+      fullPath: "/charge-jobs/";
+      preLoaderRoute: typeof ChargeJobsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/charge-jobs/$id": {
+      id: "/charge-jobs/$id";
+      path: "/charge-jobs/$id";
+      fullPath: "/charge-jobs/$id";
+      preLoaderRoute: typeof ChargeJobsIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/charges/": {
+      id: "/charges/";
+      path: "/charges";
+      fullPath: "/charges/";
+      preLoaderRoute: typeof ChargesIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/charges/$id": {
+      id: "/charges/$id";
+      path: "/charges/$id";
+      fullPath: "/charges/$id";
+      preLoaderRoute: typeof ChargesIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/dead-letters/": {
       id: "/dead-letters/";
       path: "/dead-letters";
@@ -208,6 +340,13 @@ declare module "@tanstack/react-router" {
       path: "/dead-letters/$id";
       fullPath: "/dead-letters/$id";
       preLoaderRoute: typeof DeadLettersIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/members/$id": {
+      id: "/members/$id";
+      path: "/members/$id";
+      fullPath: "/members/$id";
+      preLoaderRoute: typeof MembersIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/outbox/": {
@@ -238,6 +377,27 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof PaymentsIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/promotions/": {
+      id: "/promotions/";
+      path: "/promotions";
+      fullPath: "/promotions/";
+      preLoaderRoute: typeof PromotionsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/promotions/$id": {
+      id: "/promotions/$id";
+      path: "/promotions/$id";
+      fullPath: "/promotions/$id";
+      preLoaderRoute: typeof PromotionsIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/promotions/new": {
+      id: "/promotions/new";
+      path: "/promotions/new";
+      fullPath: "/promotions/new";
+      preLoaderRoute: typeof PromotionsNewRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/refunds/": {
       id: "/refunds/";
       path: "/refunds";
@@ -259,13 +419,21 @@ const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
   SettingsRoute: SettingsRoute,
   SignInRoute: SignInRoute,
+  ChargeJobsIdRoute: ChargeJobsIdRoute,
+  ChargesIdRoute: ChargesIdRoute,
   DeadLettersIdRoute: DeadLettersIdRoute,
+  MembersIdRoute: MembersIdRoute,
   OutboxIdRoute: OutboxIdRoute,
   PaymentsIdRoute: PaymentsIdRoute,
+  PromotionsIdRoute: PromotionsIdRoute,
+  PromotionsNewRoute: PromotionsNewRoute,
   RefundsIdRoute: RefundsIdRoute,
+  ChargeJobsIndexRoute: ChargeJobsIndexRoute,
+  ChargesIndexRoute: ChargesIndexRoute,
   DeadLettersIndexRoute: DeadLettersIndexRoute,
   OutboxIndexRoute: OutboxIndexRoute,
   PaymentsIndexRoute: PaymentsIndexRoute,
+  PromotionsIndexRoute: PromotionsIndexRoute,
   RefundsIndexRoute: RefundsIndexRoute,
 };
 export const routeTree = rootRouteImport

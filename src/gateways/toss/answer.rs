@@ -5,15 +5,14 @@ use serde::Deserialize;
 
 use super::{Approval, KeyIn, KeyInOutcome, Refusal, codes::outcome_of, scrub::scrub};
 use crate::{
-    gateways::CallOutcome,
+    gateways::{
+        CallOutcome,
+        refusal::{MAX_CODE_BYTES, no_answer_code},
+    },
     httpclient::{HttpAnswer, HttpError},
     types::{Card, Instant, clock, text::storable},
 };
 
-/// Longest message that is kept of a refusal, in bytes.
-const MAX_MESSAGE_BYTES: usize = 2000;
-/// Longest code that is taken for one.
-const MAX_CODE_BYTES: usize = 100;
 /// Longest payment key that Toss gives out (gateways.md §1.5).
 const MAX_PAYMENT_KEY_CHARS: usize = 200;
 const MAX_METHOD_BYTES: usize = 100;
@@ -150,7 +149,7 @@ fn error_body(answer: &HttpAnswer) -> Option<(CallOutcome, ErrorBody)> {
 /// The class and the text of an error answer to a request without a card.
 pub(super) fn error_of(answer: &HttpAnswer) -> Option<(CallOutcome, Refusal)> {
     let (outcome, body) = error_body(answer)?;
-    Some((outcome, plain_refusal(&body.code, body.message.as_deref().unwrap_or_default())))
+    Some((outcome, Refusal::new(&body.code, body.message.as_deref().unwrap_or_default())))
 }
 
 fn is_code(code: &str) -> bool {
@@ -164,14 +163,6 @@ fn no_answer(card: &Card, error: &HttpError) -> Reading<KeyInOutcome> {
     unknown(card, no_answer_code(error), &error.to_string())
 }
 
-pub(super) fn no_answer_code(error: &HttpError) -> &'static str {
-    match error {
-        HttpError::TimedOut => "TIMEOUT",
-        HttpError::NotConnected(_) => "NOT_CONNECTED",
-        HttpError::Broken(_) => "CONNECTION_BROKEN",
-    }
-}
-
 fn unknown(card: &Card, code: &str, message: &str) -> Reading<KeyInOutcome> {
     Reading {
         result: KeyInOutcome::Unknown(refusal(card, code, message)),
@@ -182,10 +173,5 @@ fn unknown(card: &Card, code: &str, message: &str) -> Reading<KeyInOutcome> {
 
 /// The only maker of a key-in's refusals, so that no text reaches anybody with the card in it.
 fn refusal(card: &Card, code: &str, message: &str) -> Refusal {
-    plain_refusal(code, &scrub(message, card))
-}
-
-/// A refusal of a request that had no card in it.
-pub(super) fn plain_refusal(code: &str, message: &str) -> Refusal {
-    Refusal { code: storable(code, MAX_CODE_BYTES), message: storable(message, MAX_MESSAGE_BYTES) }
+    Refusal::new(code, &scrub(message, card))
 }

@@ -7,7 +7,7 @@ use super::{
     answer::{self, Payment, Reading},
 };
 use crate::{
-    gateways::CallOutcome,
+    gateways::{CallOutcome, refusal::no_answer_code},
     httpclient::{HttpAnswer, HttpError},
 };
 
@@ -62,7 +62,7 @@ pub(super) fn read(request: &Cancel<'_>, answer: Result<HttpAnswer, HttpError>) 
     match answer {
         Ok(answer) if answer.status == 200 => payment(request, &answer.body),
         Ok(answer) => error(&answer),
-        Err(error) => unknown(answer::no_answer_code(&error), &error.to_string()),
+        Err(error) => unknown(no_answer_code(&error), &error.to_string()),
     }
 }
 
@@ -109,7 +109,7 @@ fn error(answer: &HttpAnswer) -> Reading<CancelOutcome> {
 
 fn unknown(code: &str, message: &str) -> Reading<CancelOutcome> {
     Reading {
-        result: CancelOutcome::Unknown(answer::plain_refusal(code, message)),
+        result: CancelOutcome::Unknown(Refusal::new(code, message)),
         outcome: CallOutcome::Unknown,
         code: Some(code.to_owned()),
     }

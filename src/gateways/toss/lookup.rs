@@ -5,7 +5,7 @@ use super::{
     answer::{self, Payment, Reading},
 };
 use crate::{
-    gateways::CallOutcome,
+    gateways::{CallOutcome, refusal::no_answer_code},
     httpclient::{HttpAnswer, HttpError},
 };
 
@@ -92,7 +92,7 @@ pub(super) fn read(
     match answer {
         Ok(answer) if answer.status == 200 => payment(reference, &answer.body),
         Ok(answer) => error(&answer),
-        Err(error) => unknown(answer::no_answer_code(&error), &error.to_string()),
+        Err(error) => unknown(no_answer_code(&error), &error.to_string()),
     }
 }
 
@@ -123,9 +123,9 @@ fn found(payment: Payment) -> Option<ProviderPayment> {
         state,
         total: payment.total_amount.filter(|_| payment.currency.as_deref() == Some("KRW")),
         cancel_transaction,
-        failure: payment.failure.map(|failure| {
-            answer::plain_refusal(&failure.code, failure.message.as_deref().unwrap_or_default())
-        }),
+        failure: payment
+            .failure
+            .map(|failure| Refusal::new(&failure.code, failure.message.as_deref().unwrap_or_default())),
         order_id: payment.order_id?,
         approval,
     })
@@ -161,7 +161,7 @@ fn error(answer: &HttpAnswer) -> Reading<LookupOutcome> {
 
 fn unknown(code: &str, message: &str) -> Reading<LookupOutcome> {
     Reading {
-        result: LookupOutcome::Unknown(answer::plain_refusal(code, message)),
+        result: LookupOutcome::Unknown(Refusal::new(code, message)),
         outcome: CallOutcome::Unknown,
         code: Some(code.to_owned()),
     }

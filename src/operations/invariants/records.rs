@@ -15,13 +15,14 @@ pub(super) const INVARIANTS: &[Invariant] = &[
     ),
     invariant!(
         "idempotency-keys-have-subjects",
-        "Every idempotency key names a payment or refund that is there, or the refund that a payment became.",
+        "Every idempotency key names a payment, refund or charge that is there, or the refund that a payment became.",
         "SELECT concat_ws('/', held.operation, held.key) FROM (
              SELECT operation, key, subject_type, subject_id FROM idempotency_key ORDER BY created_at DESC LIMIT $1
          ) held
          WHERE CASE held.subject_type
              WHEN 'PAYMENT' THEN NOT EXISTS (SELECT 1 FROM payment WHERE payment.id = held.subject_id OFFSET 0)
                  AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = held.subject_id OFFSET 0)
+             WHEN 'CHARGE' THEN NOT EXISTS (SELECT 1 FROM charge WHERE charge.id = held.subject_id OFFSET 0)
              WHEN 'REFUND' THEN NOT EXISTS (SELECT 1 FROM refund WHERE refund.id = held.subject_id OFFSET 0)
              ELSE false
          END"

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::operator::Wish;
 use crate::{
-    db::{DbError, Transaction},
+    db::{DbError, Recording, Transaction},
     gateways::{
         self, LookupOutcome, ProviderCall, ProviderPayment, ProviderState, Reference, Refusal, TossClient,
     },
@@ -10,7 +10,6 @@ use crate::{
     payments::{
         NOT_APPROVED, Payment, PaymentStatus, Payments, find,
         outcome::{Follow, SUBJECT, Settled, foreign_payment_key, payment_key_is_taken, unknown},
-        recording::Recording,
         store,
         void::tell_voided,
     },

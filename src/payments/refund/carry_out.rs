@@ -2,16 +2,14 @@
 
 use super::{Refund, RefundStatus, find_refund, store};
 use crate::{
-    db::{DbError, Transaction},
+    db::{DbError, Recording, Transaction},
     failures::{self, FailureKind, NewFailure, Severity, SubjectType},
     gateways::{
         self, Cancel, CancelOutcome, LookupOutcome, ProviderCall, ProviderState, Reference, Refusal,
         TossClient,
     },
     idempotency,
-    payments::{
-        GATEWAY_MISCONFIGURED, PaymentStatus, Payments, event, recording::Recording, store as payment_store,
-    },
+    payments::{GATEWAY_MISCONFIGURED, PaymentStatus, Payments, event, store as payment_store},
     telemetry::current_traceparent,
 };
 

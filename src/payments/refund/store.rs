@@ -16,8 +16,7 @@ use super::{Refund, RefundStatus};
 use crate::{
     db::{Statement, schema::refund},
     gateways::Refusal,
-    payments::millis,
-    types::Instant,
+    types::{Instant, millis},
 };
 
 /// A refund about to be asked for.

@@ -7,11 +7,13 @@ pub mod messages;
 pub mod process;
 pub mod proxy;
 pub mod rabbit;
+pub mod shop;
 pub mod toss;
 pub mod wait;
 
 pub use app::TestApp;
 pub use proxy::Proxy;
+pub use shop::Shop;
 pub use toss::Toss;
 pub use wait::eventually;
 

@@ -14,7 +14,7 @@ pub struct Process {
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -26,7 +26,9 @@ impl Process {
 
     /// The same, with its log somewhere else.
     pub async fn start_with_log(beside: &TestApp, settings: &[(&str, &str)], log: Stdio) -> Self {
-        let base = format!("127.0.0.1:{}", free_port());
+        let listen = settings.iter().find(|(flag, _value)| *flag == "listen");
+        let base =
+            listen.map_or_else(|| format!("127.0.0.1:{}", free_port()), |(_flag, base)| (*base).to_owned());
         let mut command = Command::new(env!("CARGO_BIN_EXE_paydesk"));
         command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let fixed = [

@@ -4,6 +4,97 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A promotion to be made or changed. */
+export type ChargeEventInput = {
+  /** 1 to 100 characters. */
+  title: string;
+  /** From this moment on. */
+  startAt: string;
+  /** Before this moment. */
+  endAt: string;
+  /** 1 to 1,000. */
+  addPercent: number;
+  /** How often a member may use it; 0: without limit. */
+  availableCount: number;
+  /** Whether it counts at all. */
+  isActive: boolean;
+};
+
+/** Which charges. */
+export type ChargeFilter = {
+  /** Of these kinds. */
+  status?: Array<ChargeStatus> | null | undefined;
+  /** Paid, or not. */
+  paymentStatus?: Array<ChargePaymentStatus> | null | undefined;
+  /** Through these gateways. */
+  paymentGateway?: Array<PaymentGateway> | null | undefined;
+  /** Of this member. */
+  memberId?: string | null | undefined;
+  /** With this order id. */
+  orderId?: string | null | undefined;
+  /** Paid by this transaction of a gateway. */
+  gatewayTransactionId?: string | null | undefined;
+  /** Requested within. */
+  createdAt?: TimeRange | null | undefined;
+};
+
+/** Which jobs. Without `status`, everything but DONE and PROCESSING: what waits for a retry and what needs a person. */
+export type ChargeJobFilter = {
+  /** In these states. */
+  status?: Array<ChargeJobStatus> | null | undefined;
+  /** Of these types. */
+  jobType?: Array<ChargeJobType> | null | undefined;
+  /** For this member. */
+  memberId?: string | null | undefined;
+  /** Earned by this charge. */
+  sourceChargeId?: string | null | undefined;
+  /** Earned by this promotion. */
+  chargeEventId?: string | null | undefined;
+  /** Earned within. */
+  createdAt?: TimeRange | null | undefined;
+};
+
+/** Where a bonus job stands. */
+export type ChargeJobStatus =
+  /** It is tried again when it is due. */
+  | 'PENDING'
+  /** Somebody grants it. */
+  | 'PROCESSING'
+  /** Granted. */
+  | 'DONE'
+  /** Tried enough; needs an operator. */
+  | 'FAILED';
+
+/** What a bonus is for. */
+export type ChargeJobType =
+  /** The member's first charge. */
+  | 'FIRST_CHARGE'
+  /** A promotion. */
+  | 'ACTIVE_CHARGE_EVENT';
+
+/** Whether a charge is paid. */
+export type ChargePaymentStatus =
+  /** Asked for, not known to be paid. */
+  | 'REQUEST'
+  /** Paid and credited. */
+  | 'COMPLETE';
+
+/** What kind of charge it is. */
+export type ChargeStatus =
+  /** Bought. */
+  | 'CHARGE'
+  /** A bonus. */
+  | 'EVENT';
+
+/** The kind of store that was paid in, and the wallet that it fills. */
+export type Container =
+  /** The web. */
+  | 'PG'
+  /** Google Play. */
+  | 'AOS'
+  /** Apple's App Store. */
+  | 'IOS';
+
 /** How exact a count is. */
 export type CountPrecision =
   /** The number itself. */
@@ -56,6 +147,13 @@ export type InboundDeadLetterStatus =
   | 'REPLAYED'
   /** An operator gave it up. */
   | 'DISCARDED';
+
+/** Which balance an entry changed. */
+export type LedgerKind =
+  /** What was bought. */
+  | 'CHARGE'
+  /** What promotions gave. */
+  | 'BONUS';
 
 /** An operator's action on one row. */
 export type OperatorActionInput = {
@@ -117,6 +215,19 @@ export type PaymentFilter = {
   /** Written within. */
   createdAt?: TimeRange | null | undefined;
 };
+
+/** Where a charge is paid. */
+export type PaymentGateway =
+  /** The generic payment gateway behind `verify`: Bootpay. */
+  | 'PG'
+  /** Payverse. */
+  | 'PAYVERSE'
+  /** Hecto Financial. */
+  | 'HECTO'
+  /** Google Play. */
+  | 'GOOGLE_IAP'
+  /** Apple's App Store. */
+  | 'APPLE_IAP';
 
 /** Where a payment stands. */
 export type PaymentStatus =
@@ -273,7 +384,31 @@ export type UserErrorCode =
   | 'MEETING_CLOSED'
   /** The payment is there, FAILED. */
   | 'PAYMENT_DECLINED'
-  /** The gateway is not configured. */
+  /** The gateway knows of no payment. */
+  | 'CHARGE_NOT_PAID'
+  /** The purchase is not paid yet; the gateway is asked again. */
+  | 'PURCHASE_PENDING'
+  /** The purchase was cancelled, or given back. */
+  | 'PURCHASE_CANCELED'
+  /** Another amount was paid. */
+  | 'AMOUNT_MISMATCH'
+  /** It was paid in another currency. */
+  | 'CURRENCY_MISMATCH'
+  /** Another product was bought, or several of it. */
+  | 'PRODUCT_MISMATCH'
+  /** The purchase is for another order, or was made for somebody else. */
+  | 'OWNER_MISMATCH'
+  /** The charge was requested for another gateway. */
+  | 'GATEWAY_MISMATCH'
+  /** The purchase was made in a test environment, where no money moves. */
+  | 'SANDBOX_REFUSED'
+  /** What was presented is not the gateway's word. */
+  | 'SIGNATURE_INVALID'
+  /** The purchase has paid another charge. */
+  | 'TRANSACTION_ALREADY_USED'
+  /** Another purchase has paid this charge; the payer paid twice. */
+  | 'ORDER_ALREADY_PAID'
+  /** The gateway is not configured, or does not answer now. */
   | 'GATEWAY_UNAVAILABLE'
   /** The gateway refuses our key or contract; no money moved. */
   | 'GATEWAY_MISCONFIGURED'
@@ -292,10 +427,91 @@ export type WaitReason =
   | 'CLAIMED'
   /** The broker is down or blocked. */
   | 'BROKER_DOWN'
+  /** No promotion is active, so the worker does not look. */
+  | 'NO_ACTIVE_PROMOTION'
   /** Only a person moves it on. */
   | 'NEEDS_OPERATOR'
   /** The payment provider did not say how it ended; it is asked again. */
   | 'PROVIDER_UNKNOWN';
+
+export type ChargeJobRowFragment = { id: string, status: ChargeJobStatus, jobType: ChargeJobType, memberId: string, additionalCan: number, container: Container, sourceChargeId: string, resultChargeId: string | null, chargeEventId: string | null, retryCount: number, nextRetryAt: string | null, lastError: string | null, createdAt: string, updatedAt: string };
+
+export type ChargeJobDetailFragment = { idempotencyKey: string, paymentGateway: PaymentGateway, methodSnapshot: string, processingStartedAt: string | null, processedAt: string | null, flowId: string, id: string, status: ChargeJobStatus, jobType: ChargeJobType, memberId: string, additionalCan: number, container: Container, sourceChargeId: string, resultChargeId: string | null, chargeEventId: string | null, retryCount: number, nextRetryAt: string | null, lastError: string | null, createdAt: string, updatedAt: string, member: { id: string, nickname: string | null }, sourceCharge: { id: string, title: string, paymentStatus: ChargePaymentStatus, createdAt: string }, resultCharge: { id: string, title: string, paymentStatus: ChargePaymentStatus, createdAt: string } | null, chargeEvent: { id: string, title: string } | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
+
+export type ChargeJobsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  filter?: ChargeJobFilter | null | undefined;
+}>;
+
+
+export type ChargeJobsQuery = { page: { nodes: Array<{ id: string, status: ChargeJobStatus, jobType: ChargeJobType, memberId: string, additionalCan: number, container: Container, sourceChargeId: string, resultChargeId: string | null, chargeEventId: string | null, retryCount: number, nextRetryAt: string | null, lastError: string | null, createdAt: string, updatedAt: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type ChargeJobsCountQueryVariables = Exact<{
+  filter?: ChargeJobFilter | null | undefined;
+}>;
+
+
+export type ChargeJobsCountQuery = { page: { count: { value: number, precision: CountPrecision } } };
+
+export type ChargeJobQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ChargeJobQuery = { chargeJob: { idempotencyKey: string, paymentGateway: PaymentGateway, methodSnapshot: string, processingStartedAt: string | null, processedAt: string | null, flowId: string, id: string, status: ChargeJobStatus, jobType: ChargeJobType, memberId: string, additionalCan: number, container: Container, sourceChargeId: string, resultChargeId: string | null, chargeEventId: string | null, retryCount: number, nextRetryAt: string | null, lastError: string | null, createdAt: string, updatedAt: string, member: { id: string, nickname: string | null }, sourceCharge: { id: string, title: string, paymentStatus: ChargePaymentStatus, createdAt: string }, resultCharge: { id: string, title: string, paymentStatus: ChargePaymentStatus, createdAt: string } | null, chargeEvent: { id: string, title: string } | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
+
+export type ChargeJobChangedSubscriptionVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ChargeJobChangedSubscription = { row: { idempotencyKey: string, paymentGateway: PaymentGateway, methodSnapshot: string, processingStartedAt: string | null, processedAt: string | null, flowId: string, id: string, status: ChargeJobStatus, jobType: ChargeJobType, memberId: string, additionalCan: number, container: Container, sourceChargeId: string, resultChargeId: string | null, chargeEventId: string | null, retryCount: number, nextRetryAt: string | null, lastError: string | null, createdAt: string, updatedAt: string, member: { id: string, nickname: string | null }, sourceCharge: { id: string, title: string, paymentStatus: ChargePaymentStatus, createdAt: string }, resultCharge: { id: string, title: string, paymentStatus: ChargePaymentStatus, createdAt: string } | null, chargeEvent: { id: string, title: string } | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
+
+export type RetryChargeJobMutationVariables = Exact<{
+  input: OperatorActionInput;
+}>;
+
+
+export type RetryChargeJobMutation = { result: { chargeJob: { id: string, status: ChargeJobStatus } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type RunChargeJobsMutationVariables = Exact<{
+  force?: boolean | null | undefined;
+}>;
+
+
+export type RunChargeJobsMutation = { result: { claimed: number, done: number, failed: number, skippedNoActivePromotion: boolean, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type ChargeRowFragment = { id: string, status: ChargeStatus, paymentStatus: ChargePaymentStatus, paymentGateway: PaymentGateway, container: Container, can: number, price: number, title: string, orderId: string, createdAt: string, updatedAt: string, member: { id: string, nickname: string | null } };
+
+export type ChargeDetailFragment = { sku: string | null, currency: string, method: string | null, gatewayTransactionId: string | null, flowId: string, completedAt: string | null, consumedAt: string | null, id: string, status: ChargeStatus, paymentStatus: ChargePaymentStatus, paymentGateway: PaymentGateway, container: Container, can: number, price: number, title: string, orderId: string, createdAt: string, updatedAt: string, jobs: Array<{ id: string, jobType: ChargeJobType, status: ChargeJobStatus, additionalCan: number, createdAt: string }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }>, member: { id: string, nickname: string | null } };
+
+export type ChargesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+  filter?: ChargeFilter | null | undefined;
+}>;
+
+
+export type ChargesQuery = { page: { nodes: Array<{ id: string, status: ChargeStatus, paymentStatus: ChargePaymentStatus, paymentGateway: PaymentGateway, container: Container, can: number, price: number, title: string, orderId: string, createdAt: string, updatedAt: string, member: { id: string, nickname: string | null } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type ChargesCountQueryVariables = Exact<{
+  filter?: ChargeFilter | null | undefined;
+}>;
+
+
+export type ChargesCountQuery = { page: { count: { value: number, precision: CountPrecision } } };
+
+export type ChargeQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ChargeQuery = { charge: { sku: string | null, currency: string, method: string | null, gatewayTransactionId: string | null, flowId: string, completedAt: string | null, consumedAt: string | null, id: string, status: ChargeStatus, paymentStatus: ChargePaymentStatus, paymentGateway: PaymentGateway, container: Container, can: number, price: number, title: string, orderId: string, createdAt: string, updatedAt: string, jobs: Array<{ id: string, jobType: ChargeJobType, status: ChargeJobStatus, additionalCan: number, createdAt: string }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }>, member: { id: string, nickname: string | null } } | null };
 
 export type DeadLetterRowFragment = { id: string, queue: string, eventId: string | null, errorClass: string, errorCode: string, error: string, status: InboundDeadLetterStatus, receivedAt: string, updatedAt: string };
 
@@ -354,6 +570,24 @@ export type FailuresLiveSubscriptionVariables = Exact<{
 
 export type FailuresLiveSubscription = { failures: { lagged: boolean, failure: { id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string } | null } };
 
+export type MemberQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type MemberQuery = { member: { id: string, nickname: string | null, wallets: Array<{ container: Container, chargeCan: number, bonusCan: number }> } | null, charges: { nodes: Array<{ id: string, status: ChargeStatus, paymentStatus: ChargePaymentStatus, paymentGateway: PaymentGateway, container: Container, can: number, price: number, title: string, orderId: string, createdAt: string, updatedAt: string, member: { id: string, nickname: string | null } }> }, chargeJobs: { nodes: Array<{ id: string, status: ChargeJobStatus, jobType: ChargeJobType, memberId: string, additionalCan: number, container: Container, sourceChargeId: string, resultChargeId: string | null, chargeEventId: string | null, retryCount: number, nextRetryAt: string | null, lastError: string | null, createdAt: string, updatedAt: string }> } };
+
+export type MemberLedgerQueryVariables = Exact<{
+  id: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type MemberLedgerQuery = { member: { ledger: { nodes: Array<{ id: string, container: Container, kind: LedgerKind, can: number, balanceAfter: number, createdAt: string, charge: { id: string, title: string } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null }, count: { value: number, precision: CountPrecision } } } | null };
+
 export type OutboxRowFragment = { id: string, eventId: string, eventType: string, aggregateType: string, aggregateId: string, routingKey: string, status: OutboxStatus, retryCount: number, attemptCount: number, nextRetryAt: string | null, lastErrorCode: string | null, createdAt: string, updatedAt: string };
 
 export type OutboxDetailFragment = { correlationId: string, flowId: string, exchange: string, lastError: string | null, claimedBy: string | null, processingStartedAt: string | null, publishedAt: string | null, id: string, eventId: string, eventType: string, aggregateType: string, aggregateId: string, routingKey: string, status: OutboxStatus, retryCount: number, attemptCount: number, nextRetryAt: string | null, lastErrorCode: string | null, createdAt: string, updatedAt: string, attempts: Array<{ number: number, trigger: PublishTrigger, outcome: PublishOutcome, error: string | null, worker: string, startedAt: string, finishedAt: string }>, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
@@ -409,7 +643,7 @@ export type StatusCountedFragment = { status: string, count: { value: number, pr
 export type OverviewChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OverviewChangedSubscription = { overview: { oldestPendingAgeSeconds: number | null, openDeadLetters: number, brokerConnected: boolean, asOf: string, outbox: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, payments: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, refunds: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, publishedPerMinute: Array<{ at: string, value: number }>, failuresPerMinute: Array<{ at: string, value: number }>, publishLatencyMs: { p50: number | null, p99: number | null } } };
+export type OverviewChangedSubscription = { overview: { strandedJobs: number, oldestPendingAgeSeconds: number | null, openDeadLetters: number, brokerConnected: boolean, asOf: string, outbox: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, payments: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, refunds: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, chargeJobs: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, publishedPerMinute: Array<{ at: string, value: number }>, failuresPerMinute: Array<{ at: string, value: number }>, publishLatencyMs: { p50: number | null, p99: number | null } } };
 
 export type PaymentRowFragment = { id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string };
 
@@ -470,6 +704,45 @@ export type ReconcilePaymentMutationVariables = Exact<{
 
 
 export type ReconcilePaymentMutation = { result: { payment: { id: string, status: PaymentStatus } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
+export type PromotionRowFragment = { id: string, title: string, startAt: string, endAt: string, addPercent: number, availableCount: number, isActive: boolean, createdAt: string, updatedAt: string };
+
+export type PromotionsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type PromotionsQuery = { page: { nodes: Array<{ id: string, title: string, startAt: string, endAt: string, addPercent: number, availableCount: number, isActive: boolean, createdAt: string, updatedAt: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+
+export type PromotionsCountQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PromotionsCountQuery = { page: { count: { value: number, precision: CountPrecision } } };
+
+export type PromotionQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type PromotionQuery = { chargeEvent: { id: string, title: string, startAt: string, endAt: string, addPercent: number, availableCount: number, isActive: boolean, createdAt: string, updatedAt: string } | null };
+
+export type CreatePromotionMutationVariables = Exact<{
+  input: ChargeEventInput;
+}>;
+
+
+export type CreatePromotionMutation = { result: { chargeEvent: { id: string, title: string, startAt: string, endAt: string, addPercent: number, availableCount: number, isActive: boolean, createdAt: string, updatedAt: string } | null, userErrors: Array<{ code: UserErrorCode, message: string, field: Array<string> | null }> } };
+
+export type UpdatePromotionMutationVariables = Exact<{
+  id: string;
+  input: ChargeEventInput;
+}>;
+
+
+export type UpdatePromotionMutation = { result: { chargeEvent: { id: string, title: string, startAt: string, endAt: string, addPercent: number, availableCount: number, isActive: boolean, createdAt: string, updatedAt: string } | null, userErrors: Array<{ code: UserErrorCode, message: string, field: Array<string> | null }> } };
 
 export type RefundRowFragment = { id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string };
 
@@ -532,19 +805,39 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
-export const DeadLetterRowFragmentDoc = new TypedDocumentString(`
-    fragment DeadLetterRow on InboundDeadLetter {
+export const ChargeJobRowFragmentDoc = new TypedDocumentString(`
+    fragment ChargeJobRow on ChargeJob {
   id
-  queue
-  eventId
-  errorClass
-  errorCode
-  error
   status
-  receivedAt
+  jobType
+  memberId
+  additionalCan
+  container
+  sourceChargeId
+  resultChargeId
+  chargeEventId
+  retryCount
+  nextRetryAt
+  lastError
+  createdAt
   updatedAt
 }
-    `, {"fragmentName":"DeadLetterRow"}) as unknown as TypedDocumentString<DeadLetterRowFragment, unknown>;
+    `, {"fragmentName":"ChargeJobRow"}) as unknown as TypedDocumentString<ChargeJobRowFragment, unknown>;
+export const WaitFragmentDoc = new TypedDocumentString(`
+    fragment Wait on WaitState {
+  reason
+  until
+  since
+  detail
+}
+    `, {"fragmentName":"Wait"}) as unknown as TypedDocumentString<WaitFragment, unknown>;
+export const ActionFragmentDoc = new TypedDocumentString(`
+    fragment Action on AvailableAction {
+  action
+  allowed
+  reason
+}
+    `, {"fragmentName":"Action"}) as unknown as TypedDocumentString<ActionFragment, unknown>;
 export const FailureRowFragmentDoc = new TypedDocumentString(`
     fragment FailureRow on Failure {
   id
@@ -559,13 +852,189 @@ export const FailureRowFragmentDoc = new TypedDocumentString(`
   cursor
 }
     `, {"fragmentName":"FailureRow"}) as unknown as TypedDocumentString<FailureRowFragment, unknown>;
-export const ActionFragmentDoc = new TypedDocumentString(`
-    fragment Action on AvailableAction {
+export const ChargeJobDetailFragmentDoc = new TypedDocumentString(`
+    fragment ChargeJobDetail on ChargeJob {
+  ...ChargeJobRow
+  idempotencyKey
+  paymentGateway
+  methodSnapshot
+  processingStartedAt
+  processedAt
+  flowId
+  member {
+    id
+    nickname
+  }
+  sourceCharge {
+    id
+    title
+    paymentStatus
+    createdAt
+  }
+  resultCharge {
+    id
+    title
+    paymentStatus
+    createdAt
+  }
+  chargeEvent {
+    id
+    title
+  }
+  waitingFor {
+    ...Wait
+  }
+  availableActions {
+    ...Action
+  }
+  failures {
+    ...FailureRow
+  }
+}
+    fragment ChargeJobRow on ChargeJob {
+  id
+  status
+  jobType
+  memberId
+  additionalCan
+  container
+  sourceChargeId
+  resultChargeId
+  chargeEventId
+  retryCount
+  nextRetryAt
+  lastError
+  createdAt
+  updatedAt
+}
+fragment FailureRow on Failure {
+  id
+  kind
+  severity
+  code
+  message
+  attempt
+  subjectType
+  subjectId
+  occurredAt
+  cursor
+}
+fragment Action on AvailableAction {
   action
   allowed
   reason
 }
-    `, {"fragmentName":"Action"}) as unknown as TypedDocumentString<ActionFragment, unknown>;
+fragment Wait on WaitState {
+  reason
+  until
+  since
+  detail
+}`, {"fragmentName":"ChargeJobDetail"}) as unknown as TypedDocumentString<ChargeJobDetailFragment, unknown>;
+export const ChargeRowFragmentDoc = new TypedDocumentString(`
+    fragment ChargeRow on Charge {
+  id
+  status
+  paymentStatus
+  paymentGateway
+  container
+  can
+  price
+  title
+  orderId
+  member {
+    id
+    nickname
+  }
+  createdAt
+  updatedAt
+}
+    `, {"fragmentName":"ChargeRow"}) as unknown as TypedDocumentString<ChargeRowFragment, unknown>;
+export const CallFragmentDoc = new TypedDocumentString(`
+    fragment Call on ProviderCall {
+  provider
+  operation
+  idempotencyKey
+  outcome
+  code
+  durationMs
+  at
+}
+    `, {"fragmentName":"Call"}) as unknown as TypedDocumentString<CallFragment, unknown>;
+export const ChargeDetailFragmentDoc = new TypedDocumentString(`
+    fragment ChargeDetail on Charge {
+  ...ChargeRow
+  sku
+  currency
+  method
+  gatewayTransactionId
+  flowId
+  completedAt
+  consumedAt
+  jobs {
+    id
+    jobType
+    status
+    additionalCan
+    createdAt
+  }
+  providerCalls {
+    ...Call
+  }
+  failures {
+    ...FailureRow
+  }
+}
+    fragment ChargeRow on Charge {
+  id
+  status
+  paymentStatus
+  paymentGateway
+  container
+  can
+  price
+  title
+  orderId
+  member {
+    id
+    nickname
+  }
+  createdAt
+  updatedAt
+}
+fragment FailureRow on Failure {
+  id
+  kind
+  severity
+  code
+  message
+  attempt
+  subjectType
+  subjectId
+  occurredAt
+  cursor
+}
+fragment Call on ProviderCall {
+  provider
+  operation
+  idempotencyKey
+  outcome
+  code
+  durationMs
+  at
+}`, {"fragmentName":"ChargeDetail"}) as unknown as TypedDocumentString<ChargeDetailFragment, unknown>;
+export const DeadLetterRowFragmentDoc = new TypedDocumentString(`
+    fragment DeadLetterRow on InboundDeadLetter {
+  id
+  queue
+  eventId
+  errorClass
+  errorCode
+  error
+  status
+  receivedAt
+  updatedAt
+}
+    `, {"fragmentName":"DeadLetterRow"}) as unknown as TypedDocumentString<DeadLetterRowFragment, unknown>;
 export const DeadLetterDetailFragmentDoc = new TypedDocumentString(`
     fragment DeadLetterDetail on InboundDeadLetter {
   ...DeadLetterRow
@@ -625,14 +1094,6 @@ export const OutboxRowFragmentDoc = new TypedDocumentString(`
   updatedAt
 }
     `, {"fragmentName":"OutboxRow"}) as unknown as TypedDocumentString<OutboxRowFragment, unknown>;
-export const WaitFragmentDoc = new TypedDocumentString(`
-    fragment Wait on WaitState {
-  reason
-  until
-  since
-  detail
-}
-    `, {"fragmentName":"Wait"}) as unknown as TypedDocumentString<WaitFragment, unknown>;
 export const OutboxDetailFragmentDoc = new TypedDocumentString(`
     fragment OutboxDetail on OutboxEvent {
   ...OutboxRow
@@ -731,17 +1192,6 @@ export const PaymentRowFragmentDoc = new TypedDocumentString(`
   updatedAt
 }
     `, {"fragmentName":"PaymentRow"}) as unknown as TypedDocumentString<PaymentRowFragment, unknown>;
-export const CallFragmentDoc = new TypedDocumentString(`
-    fragment Call on ProviderCall {
-  provider
-  operation
-  idempotencyKey
-  outcome
-  code
-  durationMs
-  at
-}
-    `, {"fragmentName":"Call"}) as unknown as TypedDocumentString<CallFragment, unknown>;
 export const PaymentDetailFragmentDoc = new TypedDocumentString(`
     fragment PaymentDetail on Payment {
   ...PaymentRow
@@ -833,6 +1283,19 @@ export const PageFragmentDoc = new TypedDocumentString(`
   endCursor
 }
     `, {"fragmentName":"Page"}) as unknown as TypedDocumentString<PageFragment, unknown>;
+export const PromotionRowFragmentDoc = new TypedDocumentString(`
+    fragment PromotionRow on ChargeEvent {
+  id
+  title
+  startAt
+  endAt
+  addPercent
+  availableCount
+  isActive
+  createdAt
+  updatedAt
+}
+    `, {"fragmentName":"PromotionRow"}) as unknown as TypedDocumentString<PromotionRowFragment, unknown>;
 export const RefundRowFragmentDoc = new TypedDocumentString(`
     fragment RefundRow on Refund {
   id
@@ -932,6 +1395,370 @@ fragment RefundRow on Refund {
   createdAt
   updatedAt
 }`, {"fragmentName":"RefundDetail"}) as unknown as TypedDocumentString<RefundDetailFragment, unknown>;
+export const ChargeJobsDocument = new TypedDocumentString(`
+    query ChargeJobs($first: Int, $after: String, $last: Int, $before: String, $filter: ChargeJobFilter) {
+  page: chargeJobs(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    filter: $filter
+  ) {
+    nodes {
+      ...ChargeJobRow
+    }
+    pageInfo {
+      ...Page
+    }
+  }
+}
+    fragment ChargeJobRow on ChargeJob {
+  id
+  status
+  jobType
+  memberId
+  additionalCan
+  container
+  sourceChargeId
+  resultChargeId
+  chargeEventId
+  retryCount
+  nextRetryAt
+  lastError
+  createdAt
+  updatedAt
+}
+fragment Page on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:50926e1f1a2d1651be24cd639199a3832baa236c4e659a8ae100524098a0f113"}) as unknown as TypedDocumentString<ChargeJobsQuery, ChargeJobsQueryVariables>;
+export const ChargeJobsCountDocument = new TypedDocumentString(`
+    query ChargeJobsCount($filter: ChargeJobFilter) {
+  page: chargeJobs(first: 1, filter: $filter) {
+    count {
+      ...Counted
+    }
+  }
+}
+    fragment Counted on Count {
+  value
+  precision
+}`, {"hash":"sha256:8571b0e79cecb7197290c893c5067572eafcc89a19ea8358021f8a32f05db750"}) as unknown as TypedDocumentString<ChargeJobsCountQuery, ChargeJobsCountQueryVariables>;
+export const ChargeJobDocument = new TypedDocumentString(`
+    query ChargeJob($id: ID!) {
+  chargeJob(id: $id) {
+    ...ChargeJobDetail
+  }
+}
+    fragment ChargeJobRow on ChargeJob {
+  id
+  status
+  jobType
+  memberId
+  additionalCan
+  container
+  sourceChargeId
+  resultChargeId
+  chargeEventId
+  retryCount
+  nextRetryAt
+  lastError
+  createdAt
+  updatedAt
+}
+fragment ChargeJobDetail on ChargeJob {
+  ...ChargeJobRow
+  idempotencyKey
+  paymentGateway
+  methodSnapshot
+  processingStartedAt
+  processedAt
+  flowId
+  member {
+    id
+    nickname
+  }
+  sourceCharge {
+    id
+    title
+    paymentStatus
+    createdAt
+  }
+  resultCharge {
+    id
+    title
+    paymentStatus
+    createdAt
+  }
+  chargeEvent {
+    id
+    title
+  }
+  waitingFor {
+    ...Wait
+  }
+  availableActions {
+    ...Action
+  }
+  failures {
+    ...FailureRow
+  }
+}
+fragment FailureRow on Failure {
+  id
+  kind
+  severity
+  code
+  message
+  attempt
+  subjectType
+  subjectId
+  occurredAt
+  cursor
+}
+fragment Action on AvailableAction {
+  action
+  allowed
+  reason
+}
+fragment Wait on WaitState {
+  reason
+  until
+  since
+  detail
+}`, {"hash":"sha256:6d90bf5f58bbccd931ee115d33c7d1096e7d88f52173603e0929afd372587ad0"}) as unknown as TypedDocumentString<ChargeJobQuery, ChargeJobQueryVariables>;
+export const ChargeJobChangedDocument = new TypedDocumentString(`
+    subscription ChargeJobChanged($id: ID!) {
+  row: chargeJobChanged(id: $id) {
+    ...ChargeJobDetail
+  }
+}
+    fragment ChargeJobRow on ChargeJob {
+  id
+  status
+  jobType
+  memberId
+  additionalCan
+  container
+  sourceChargeId
+  resultChargeId
+  chargeEventId
+  retryCount
+  nextRetryAt
+  lastError
+  createdAt
+  updatedAt
+}
+fragment ChargeJobDetail on ChargeJob {
+  ...ChargeJobRow
+  idempotencyKey
+  paymentGateway
+  methodSnapshot
+  processingStartedAt
+  processedAt
+  flowId
+  member {
+    id
+    nickname
+  }
+  sourceCharge {
+    id
+    title
+    paymentStatus
+    createdAt
+  }
+  resultCharge {
+    id
+    title
+    paymentStatus
+    createdAt
+  }
+  chargeEvent {
+    id
+    title
+  }
+  waitingFor {
+    ...Wait
+  }
+  availableActions {
+    ...Action
+  }
+  failures {
+    ...FailureRow
+  }
+}
+fragment FailureRow on Failure {
+  id
+  kind
+  severity
+  code
+  message
+  attempt
+  subjectType
+  subjectId
+  occurredAt
+  cursor
+}
+fragment Action on AvailableAction {
+  action
+  allowed
+  reason
+}
+fragment Wait on WaitState {
+  reason
+  until
+  since
+  detail
+}`, {"hash":"sha256:857fa143c73df3606f741171bfaf8d3aec1465420f8fa996104bc57d75ad2ead"}) as unknown as TypedDocumentString<ChargeJobChangedSubscription, ChargeJobChangedSubscriptionVariables>;
+export const RetryChargeJobDocument = new TypedDocumentString(`
+    mutation RetryChargeJob($input: OperatorActionInput!) {
+  result: retryChargeJob(input: $input) {
+    chargeJob {
+      id
+      status
+    }
+    userErrors {
+      code
+      message
+    }
+  }
+}
+    `, {"hash":"sha256:68365838b16a317dd488f903bc131eff830255885f590defa5aa83e0b3dd5101"}) as unknown as TypedDocumentString<RetryChargeJobMutation, RetryChargeJobMutationVariables>;
+export const RunChargeJobsDocument = new TypedDocumentString(`
+    mutation RunChargeJobs($force: Boolean) {
+  result: runChargeJobs(force: $force) {
+    claimed
+    done
+    failed
+    skippedNoActivePromotion
+    userErrors {
+      code
+      message
+    }
+  }
+}
+    `, {"hash":"sha256:089ff24ef621ff1d06c4acd72fcbfb35e25e82927a3dfa212b311d4d315722aa"}) as unknown as TypedDocumentString<RunChargeJobsMutation, RunChargeJobsMutationVariables>;
+export const ChargesDocument = new TypedDocumentString(`
+    query Charges($first: Int, $after: String, $last: Int, $before: String, $filter: ChargeFilter) {
+  page: charges(
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+    filter: $filter
+  ) {
+    nodes {
+      ...ChargeRow
+    }
+    pageInfo {
+      ...Page
+    }
+  }
+}
+    fragment ChargeRow on Charge {
+  id
+  status
+  paymentStatus
+  paymentGateway
+  container
+  can
+  price
+  title
+  orderId
+  member {
+    id
+    nickname
+  }
+  createdAt
+  updatedAt
+}
+fragment Page on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}`, {"hash":"sha256:e152412c319e0801e618665b6783f471e316246ec4de9049285f1efdcdbcdece"}) as unknown as TypedDocumentString<ChargesQuery, ChargesQueryVariables>;
+export const ChargesCountDocument = new TypedDocumentString(`
+    query ChargesCount($filter: ChargeFilter) {
+  page: charges(first: 1, filter: $filter) {
+    count {
+      ...Counted
+    }
+  }
+}
+    fragment Counted on Count {
+  value
+  precision
+}`, {"hash":"sha256:66c758149ab5283f83da54ed54751fbbb1c70c2c4a32cb067df9a3bcaa7564ad"}) as unknown as TypedDocumentString<ChargesCountQuery, ChargesCountQueryVariables>;
+export const ChargeDocument = new TypedDocumentString(`
+    query Charge($id: ID!) {
+  charge(id: $id) {
+    ...ChargeDetail
+  }
+}
+    fragment ChargeRow on Charge {
+  id
+  status
+  paymentStatus
+  paymentGateway
+  container
+  can
+  price
+  title
+  orderId
+  member {
+    id
+    nickname
+  }
+  createdAt
+  updatedAt
+}
+fragment ChargeDetail on Charge {
+  ...ChargeRow
+  sku
+  currency
+  method
+  gatewayTransactionId
+  flowId
+  completedAt
+  consumedAt
+  jobs {
+    id
+    jobType
+    status
+    additionalCan
+    createdAt
+  }
+  providerCalls {
+    ...Call
+  }
+  failures {
+    ...FailureRow
+  }
+}
+fragment FailureRow on Failure {
+  id
+  kind
+  severity
+  code
+  message
+  attempt
+  subjectType
+  subjectId
+  occurredAt
+  cursor
+}
+fragment Call on ProviderCall {
+  provider
+  operation
+  idempotencyKey
+  outcome
+  code
+  durationMs
+  at
+}`, {"hash":"sha256:cb9caefa2d4bbeaccea1de458888c49c7e66b103fc18c574c31f94c096658832"}) as unknown as TypedDocumentString<ChargeQuery, ChargeQueryVariables>;
 export const DeadLettersDocument = new TypedDocumentString(`
     query DeadLetters($first: Int, $after: String, $last: Int, $before: String, $status: [InboundDeadLetterStatus!]) {
   page: inboundDeadLetters(
@@ -1094,6 +1921,99 @@ export const FailuresLiveDocument = new TypedDocumentString(`
   occurredAt
   cursor
 }`, {"hash":"sha256:dc36184b9a4a00a6eb07a23080e7444d943eaf00d216e530b7c7c73ae320d20a"}) as unknown as TypedDocumentString<FailuresLiveSubscription, FailuresLiveSubscriptionVariables>;
+export const MemberDocument = new TypedDocumentString(`
+    query Member($id: ID!) {
+  member(id: $id) {
+    id
+    nickname
+    wallets {
+      container
+      chargeCan
+      bonusCan
+    }
+  }
+  charges(first: 10, filter: {memberId: $id}) {
+    nodes {
+      ...ChargeRow
+    }
+  }
+  chargeJobs(
+    first: 10
+    filter: {memberId: $id, status: [PENDING, PROCESSING, DONE, FAILED]}
+  ) {
+    nodes {
+      ...ChargeJobRow
+    }
+  }
+}
+    fragment ChargeJobRow on ChargeJob {
+  id
+  status
+  jobType
+  memberId
+  additionalCan
+  container
+  sourceChargeId
+  resultChargeId
+  chargeEventId
+  retryCount
+  nextRetryAt
+  lastError
+  createdAt
+  updatedAt
+}
+fragment ChargeRow on Charge {
+  id
+  status
+  paymentStatus
+  paymentGateway
+  container
+  can
+  price
+  title
+  orderId
+  member {
+    id
+    nickname
+  }
+  createdAt
+  updatedAt
+}`, {"hash":"sha256:f258142c1c28b98dd72df940afcdcc0ec755ae761315da9df5ff751e770ac13e"}) as unknown as TypedDocumentString<MemberQuery, MemberQueryVariables>;
+export const MemberLedgerDocument = new TypedDocumentString(`
+    query MemberLedger($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
+  member(id: $id) {
+    ledger(first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        id
+        container
+        kind
+        can
+        balanceAfter
+        createdAt
+        charge {
+          id
+          title
+        }
+      }
+      pageInfo {
+        ...Page
+      }
+      count {
+        ...Counted
+      }
+    }
+  }
+}
+    fragment Page on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment Counted on Count {
+  value
+  precision
+}`, {"hash":"sha256:8decdd089508ece2f6572e9d09e8906189049e3b0429f44e6e7a7b7aee123bcd"}) as unknown as TypedDocumentString<MemberLedgerQuery, MemberLedgerQueryVariables>;
 export const OutboxEventsDocument = new TypedDocumentString(`
     query OutboxEvents($first: Int, $after: String, $last: Int, $before: String, $filter: OutboxFilter) {
   page: outboxEvents(
@@ -1321,6 +2241,10 @@ export const OverviewChangedDocument = new TypedDocumentString(`
     refunds {
       ...StatusCounted
     }
+    chargeJobs {
+      ...StatusCounted
+    }
+    strandedJobs
     oldestPendingAgeSeconds
     publishedPerMinute {
       at
@@ -1348,7 +2272,7 @@ export const OverviewChangedDocument = new TypedDocumentString(`
 fragment Counted on Count {
   value
   precision
-}`, {"hash":"sha256:d5e021bcf812607ccd40224fd65dab158031ac19c28486032dbf015a984202fb"}) as unknown as TypedDocumentString<OverviewChangedSubscription, OverviewChangedSubscriptionVariables>;
+}`, {"hash":"sha256:caf9d55b10fc82307ff2360289ad0bf24f928895d487afecd3644f3d499ffa5b"}) as unknown as TypedDocumentString<OverviewChangedSubscription, OverviewChangedSubscriptionVariables>;
 export const PaymentsDocument = new TypedDocumentString(`
     query Payments($first: Int, $after: String, $last: Int, $before: String, $filter: PaymentFilter) {
   page: payments(
@@ -1600,6 +2524,111 @@ export const ReconcilePaymentDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:41899842f352f65f12507ac2a9a005951d314ecdf8bb291089e7746630d1f4ac"}) as unknown as TypedDocumentString<ReconcilePaymentMutation, ReconcilePaymentMutationVariables>;
+export const PromotionsDocument = new TypedDocumentString(`
+    query Promotions($first: Int, $after: String, $last: Int, $before: String) {
+  page: chargeEvents(first: $first, after: $after, last: $last, before: $before) {
+    nodes {
+      ...PromotionRow
+    }
+    pageInfo {
+      ...Page
+    }
+  }
+}
+    fragment Page on PageInfo {
+  hasNextPage
+  hasPreviousPage
+  startCursor
+  endCursor
+}
+fragment PromotionRow on ChargeEvent {
+  id
+  title
+  startAt
+  endAt
+  addPercent
+  availableCount
+  isActive
+  createdAt
+  updatedAt
+}`, {"hash":"sha256:be6c30a4a3e8d43a36d20e16aae1f2146637f1aa9acfec61c61fef8cc48a5863"}) as unknown as TypedDocumentString<PromotionsQuery, PromotionsQueryVariables>;
+export const PromotionsCountDocument = new TypedDocumentString(`
+    query PromotionsCount {
+  page: chargeEvents(first: 1) {
+    count {
+      ...Counted
+    }
+  }
+}
+    fragment Counted on Count {
+  value
+  precision
+}`, {"hash":"sha256:c029e0a235ebe388e7755329c8c1204ee812b7adb68eedca69f61407f1a1e7f4"}) as unknown as TypedDocumentString<PromotionsCountQuery, PromotionsCountQueryVariables>;
+export const PromotionDocument = new TypedDocumentString(`
+    query Promotion($id: ID!) {
+  chargeEvent(id: $id) {
+    ...PromotionRow
+  }
+}
+    fragment PromotionRow on ChargeEvent {
+  id
+  title
+  startAt
+  endAt
+  addPercent
+  availableCount
+  isActive
+  createdAt
+  updatedAt
+}`, {"hash":"sha256:5f83c5bda1fd4f1805d27350b06a0367df86998231727a438081981413770b87"}) as unknown as TypedDocumentString<PromotionQuery, PromotionQueryVariables>;
+export const CreatePromotionDocument = new TypedDocumentString(`
+    mutation CreatePromotion($input: ChargeEventInput!) {
+  result: createChargeEvent(input: $input) {
+    chargeEvent {
+      ...PromotionRow
+    }
+    userErrors {
+      code
+      message
+      field
+    }
+  }
+}
+    fragment PromotionRow on ChargeEvent {
+  id
+  title
+  startAt
+  endAt
+  addPercent
+  availableCount
+  isActive
+  createdAt
+  updatedAt
+}`, {"hash":"sha256:9646950222d52991ed5cdb777d95bc99ba84217f53aa0887e8e05b79bff0e115"}) as unknown as TypedDocumentString<CreatePromotionMutation, CreatePromotionMutationVariables>;
+export const UpdatePromotionDocument = new TypedDocumentString(`
+    mutation UpdatePromotion($id: ID!, $input: ChargeEventInput!) {
+  result: updateChargeEvent(id: $id, input: $input) {
+    chargeEvent {
+      ...PromotionRow
+    }
+    userErrors {
+      code
+      message
+      field
+    }
+  }
+}
+    fragment PromotionRow on ChargeEvent {
+  id
+  title
+  startAt
+  endAt
+  addPercent
+  availableCount
+  isActive
+  createdAt
+  updatedAt
+}`, {"hash":"sha256:8fd1d87c2887845048f214a5a79ae12db29ea41c6fce804d270298b0ed7c88c2"}) as unknown as TypedDocumentString<UpdatePromotionMutation, UpdatePromotionMutationVariables>;
 export const RefundsDocument = new TypedDocumentString(`
     query Refunds($first: Int, $after: String, $last: Int, $before: String, $filter: RefundFilter) {
   page: refunds(

@@ -38,6 +38,8 @@ function inWords(wait: WaitFragment, t: Dictionary, until: string, since: string
       return t.wait.CLAIMED(wait.detail ?? "–", since);
     case "BROKER_DOWN":
       return t.wait.BROKER_DOWN(wait.detail ?? t.wait.unknown);
+    case "NO_ACTIVE_PROMOTION":
+      return t.wait.NO_ACTIVE_PROMOTION();
     case "NEEDS_OPERATOR":
       return t.wait.NEEDS_OPERATOR();
     case "PROVIDER_UNKNOWN":

@@ -1,8 +1,28 @@
-import { ArrowRightLeft, CreditCard, Gauge, type LucideIcon, MailWarning, Settings, Undo2 } from "lucide-react";
+import {
+  ArrowRightLeft,
+  Coins,
+  CreditCard,
+  Gauge,
+  Gift,
+  type LucideIcon,
+  MailWarning,
+  Megaphone,
+  Settings,
+  Undo2,
+} from "lucide-react";
 import type { Dictionary } from "@/i18n/en";
 
 export interface Place {
-  to: "/" | "/payments" | "/refunds" | "/outbox" | "/dead-letters" | "/settings";
+  to:
+    | "/"
+    | "/payments"
+    | "/refunds"
+    | "/outbox"
+    | "/dead-letters"
+    | "/charges"
+    | "/charge-jobs"
+    | "/promotions"
+    | "/settings";
   name: keyof Dictionary["nav"];
   icon: LucideIcon;
   /** Pressed after `g`. */
@@ -16,5 +36,8 @@ export const PLACES: Place[] = [
   { to: "/refunds", name: "refunds", icon: Undo2, letter: "r" },
   { to: "/outbox", name: "outbox", icon: ArrowRightLeft, letter: "e" },
   { to: "/dead-letters", name: "deadLetters", icon: MailWarning, letter: "d" },
+  { to: "/charges", name: "charges", icon: Coins, letter: "c" },
+  { to: "/charge-jobs", name: "chargeJobs", icon: Gift, letter: "b" },
+  { to: "/promotions", name: "promotions", icon: Megaphone, letter: "m" },
   { to: "/settings", name: "settings", icon: Settings, letter: "s" },
 ];

@@ -53,6 +53,13 @@ const ALL: Record<string, Look> = {
   NOT_FOUND: look("neutral", CircleHelp),
   PUBLISHED_UNROUTABLE: DONE,
   STUCK: look("warn", Clock),
+  REQUEST: WAITS,
+  COMPLETE: DONE,
+  DONE,
+  ACTIVE: DONE,
+  PLANNED: look("info", Clock),
+  ENDED: look("neutral", CircleCheck),
+  OFF: look("paused", CirclePause),
   LIVE: DONE,
   PAUSED: look("paused", CirclePause),
 };
@@ -66,7 +73,17 @@ const OF: Record<string, Record<string, Look>> = {
   call: { REFUSED: look("neutral", CircleX) },
 };
 
-export type Of = "event" | "payment" | "refund" | "deadLetter" | "failure" | "attempt" | "call";
+export type Of =
+  | "event"
+  | "payment"
+  | "refund"
+  | "deadLetter"
+  | "charge"
+  | "job"
+  | "promotion"
+  | "failure"
+  | "attempt"
+  | "call";
 
 export function lookOf(status: string, of: Of): Look {
   return OF[of]?.[status] ?? ALL[status] ?? (of === "attempt" ? RETRIES : FAILED);

@@ -20,13 +20,16 @@ interface DetailProps<R> {
   list: { path: string; title: string };
   thing: string;
   of: Of;
+  /** Its state, unless that is `status`. */
+  state?: (row: R) => string | undefined;
   children: (row: NonNullable<R>) => { main: ReactNode; side: ReactNode };
 }
 
 /** A page about one row. */
-export function Detail<R extends { status: string }>({ query, id, list, thing, of, children }: DetailProps<R>) {
+export function Detail<R extends object>({ query, id, list, thing, of, state, children }: DetailProps<R>) {
   const t = useT();
   const row = query.data;
+  const status = row ? (state ? state(row) : (row as { status?: string }).status) : undefined;
   const parts = row ? children(row) : undefined;
   const retry = () => void query.refetch();
   useHotkeys({ KeyP: () => paused.set(!paused.get()) });
@@ -46,7 +49,7 @@ export function Detail<R extends { status: string }>({ query, id, list, thing, o
           </Link>
         }
       >
-        {row ? <StatusChip status={row.status} of={of} /> : null}
+        {status ? <StatusChip status={status} of={of} /> : null}
         <LiveIndicator />
         <PauseButton />
       </PageTitle>

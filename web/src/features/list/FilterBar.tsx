@@ -26,32 +26,34 @@ export function FilterBar<R extends Row>({ spec, search, change, input }: Props<
   const active = spec.texts.filter(({ key }) => search[key]);
   return (
     <search className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-      <fieldset className="flex flex-wrap gap-1">
-        <legend className="sr-only">{t.list.status}</legend>
-        <button
-          type="button"
-          className="button"
-          aria-pressed={statuses.length === 0}
-          onClick={() => change({ status: undefined })}
-        >
-          {t.list.any}
-        </button>
-        {spec.statuses.map((status) => {
-          const { icon: Icon } = lookOf(status, spec.of);
-          return (
-            <button
-              key={status}
-              type="button"
-              className="button"
-              aria-pressed={statuses.includes(status)}
-              onClick={() => toggle(status)}
-            >
-              <Icon size={12} aria-hidden="true" />
-              {t.status[status]}
-            </button>
-          );
-        })}
-      </fieldset>
+      {spec.statuses.length > 0 ? (
+        <fieldset className="flex flex-wrap gap-1">
+          <legend className="sr-only">{t.list.status}</legend>
+          <button
+            type="button"
+            className="button"
+            aria-pressed={statuses.length === 0}
+            onClick={() => change({ status: undefined })}
+          >
+            {t.list.any}
+          </button>
+          {spec.statuses.map((status) => {
+            const { icon: Icon } = lookOf(status, spec.of);
+            return (
+              <button
+                key={status}
+                type="button"
+                className="button"
+                aria-pressed={statuses.includes(status)}
+                onClick={() => toggle(status)}
+              >
+                <Icon size={12} aria-hidden="true" />
+                {t.status[status]}
+              </button>
+            );
+          })}
+        </fieldset>
+      ) : null}
       {spec.texts.length > 0 ? <TextFilter spec={spec} change={change} input={input} /> : null}
       {active.map(({ key, label }) => (
         <span key={key} className="inline-flex h-7 items-center gap-1 rounded-md bg-accent-ground pl-2 text-accent">

@@ -55,6 +55,7 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
         title={spec.title(t)}
         note={counted === undefined ? undefined : t.list.counted(counted, t.things[spec.key])}
       >
+        {spec.header ? <spec.header /> : null}
         <LiveIndicator />
         <PauseButton />
       </PageTitle>

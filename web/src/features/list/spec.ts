@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import type { ComponentType, ReactNode } from "react";
 import * as v from "valibot";
 import type { TypedDocumentString } from "@/gql/graphql";
 import type { Dictionary } from "@/i18n/en";
@@ -47,14 +47,16 @@ type PageVariables = { first?: number | null; after?: string | null; last?: numb
 
 /** What makes one list different from another. */
 export interface ListSpec<R extends Row> {
-  key: "payments" | "refunds" | "events" | "deadLetters";
-  path: "/payments" | "/refunds" | "/outbox" | "/dead-letters";
+  key: "payments" | "refunds" | "events" | "deadLetters" | "charges" | "chargeJobs" | "promotions";
+  path: "/payments" | "/refunds" | "/outbox" | "/dead-letters" | "/charges" | "/charge-jobs" | "/promotions";
   title: (t: Dictionary) => string;
   of: Of;
   statuses: readonly string[];
   /** Fields that can be searched by, each with its label. */
   texts: readonly { key: string; label: (t: Dictionary) => string }[];
   hasRange: boolean;
+  /** What stands beside the title: what concerns the list as a whole. */
+  header?: ComponentType;
   columns: Column<R>[];
   // The documents of different lists have variables of different types; `filter` makes those that fit.
   // biome-ignore lint/suspicious/noExplicitAny: see above

@@ -21,6 +21,10 @@ const PAGES: Record<string, string> = {
   REFUND: "/refunds",
   OUTBOX_EVENT: "/outbox",
   INBOUND_DEAD_LETTER: "/dead-letters",
+  CHARGE: "/charges",
+  CHARGE_JOB: "/charge-jobs",
+  MEMBER: "/members",
+  CHARGE_EVENT: "/promotions",
 };
 
 /** Where a failure leads. */

@@ -47,10 +47,17 @@ export function OverviewPage() {
           <Rate title={t.overview.published} points={overview?.publishedPerMinute} colour="--ok" />
           <Rate title={t.overview.failed} points={overview?.failuresPerMinute} colour="--bad" />
         </div>
-        <div className="mt-3 grid gap-3 lg:grid-cols-3">
+        <div className="mt-3 grid gap-3 lg:grid-cols-2">
           <States title={t.nav.outbox} to="/outbox" of="event" counts={overview?.outbox} />
           <States title={t.nav.payments} to="/payments" of="payment" counts={overview?.payments} />
           <States title={t.nav.refunds} to="/refunds" of="refund" counts={overview?.refunds} />
+          <States
+            title={t.nav.chargeJobs}
+            to="/charge-jobs"
+            of="job"
+            counts={overview?.chargeJobs}
+            note={overview && overview.strandedJobs > 0 ? t.charge.stranded(String(overview.strandedJobs)) : undefined}
+          />
         </div>
         <section className="panel mt-3">
           <h2>{t.overview.feed}</h2>
@@ -197,16 +204,21 @@ function States({
   to,
   of,
   counts,
+  note,
 }: {
   title: string;
   to: string;
   of: Of;
   counts: StatusCountedFragment[] | undefined;
+  note?: string | undefined;
 }) {
   const { locale } = useSettings();
   return (
     <section className="panel">
-      <h2>{title}</h2>
+      <h2>
+        {title}
+        {note ? <span className="ml-2 font-normal text-warn">{note}</span> : null}
+      </h2>
       <ul className="flex flex-wrap gap-x-5 gap-y-1 px-3 py-2">
         {counts?.map(({ status, count }) => (
           <li key={status}>

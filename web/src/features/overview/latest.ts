@@ -38,6 +38,7 @@ export function needsPerson(
   });
   if (place === "outbox") return of(overview.outbox, "DEAD_LETTERED");
   if (place === "refunds") return of(overview.refunds, "FAILED");
+  if (place === "chargeJobs") return of(overview.chargeJobs, "FAILED");
   if (place === "deadLetters") return { status: "OPEN", count: overview.openDeadLetters };
   return undefined;
 }

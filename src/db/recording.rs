@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::db::DbError;
+use super::DbError;
 
 /// The waits before an outcome is written again when the database is away: the money has moved, so it is worth trying.
 const WAITS: [Duration; 5] = [
@@ -10,23 +10,32 @@ const WAITS: [Duration; 5] = [
     Duration::from_secs(2),
     Duration::from_secs(4),
 ];
+/// Deadlocks in a row that are worth another try at once.
+const DEADLOCKS: u32 = 20;
 
 /// The tries to write down what a provider answered. When they are used up the row stays undecided, which is what
 /// unknown means.
-pub(super) struct Recording {
+pub struct Recording {
     what: &'static str,
     id: i64,
     waits: std::array::IntoIter<Duration, 5>,
+    deadlocks: u32,
 }
 
 impl Recording {
     /// The outcome of this row.
-    pub(super) fn of(what: &'static str, id: i64) -> Self {
-        Self { what, id, waits: WAITS.into_iter() }
+    pub fn of(what: &'static str, id: i64) -> Self {
+        Self { what, id, waits: WAITS.into_iter(), deadlocks: 0 }
     }
 
-    /// After a try that failed: waits for the next one while the database is away, or gives the error back.
-    pub(super) async fn wait_after(&mut self, error: DbError) -> Result<(), DbError> {
+    /// After a try that failed: at once after a deadlock, after a wait while the database is away; any other error is
+    /// given back.
+    pub async fn wait_after(&mut self, error: DbError) -> Result<(), DbError> {
+        if error.is_retryable() && self.deadlocks < DEADLOCKS {
+            self.deadlocks += 1;
+            tracing::debug!(%error, what = self.what, id = self.id, "a deadlock; trying again at once");
+            return Ok(());
+        }
         if !error.is_transient() {
             return Err(error);
         }

@@ -1,0 +1,3 @@
+DROP TABLE can_product;
+DROP TABLE wallet;
+DROP TABLE member;

@@ -1,0 +1,2 @@
+DROP TABLE ledger_entry;
+DROP TABLE charge;

@@ -1,0 +1,2 @@
+DROP TABLE charge_event_job;
+DROP TABLE charge_event;

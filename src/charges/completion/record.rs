@@ -1,0 +1,246 @@
+//! The one transaction after a look at the gateway.
+
+use diesel_async::AsyncPgConnection;
+use serde_json::json;
+
+use super::{
+    ChargeAnswer, Look, Refused, RefusedCode,
+    judge::{Verdict, judge},
+    refuse,
+};
+use crate::{
+    charges::{
+        Charge, Charges, find,
+        job::{self, ClaimedJob},
+        member, promotion, store,
+        wallet::{self, Credit},
+    },
+    db::{DbError, Recording, Transaction, violated_constraint},
+    failures::{self, FailureKind, NewFailure, Severity, SubjectType},
+    gateways::{self, Purchase, PurchaseOutcome, Refusal},
+};
+
+const SUBJECT: SubjectType = SubjectType::Charge;
+
+/// What the transaction came to.
+pub(super) struct Recorded {
+    pub(super) answer: ChargeAnswer,
+    /// Bonuses that the purchase has earned, claimed for whoever completed it.
+    pub(super) earned: Vec<ClaimedJob>,
+}
+
+impl Recorded {
+    fn answer(answer: ChargeAnswer) -> Self {
+        Self { answer, earned: Vec::new() }
+    }
+}
+
+impl Charges {
+    /// Writes down what the gateway said, again while the database is away, at once after a deadlock.
+    pub(super) async fn record(&self, look: &Look<'_>) -> Result<Recorded, DbError> {
+        let verdict = match look.charge.order() {
+            Some(order) => judge(&order, look.asked.outcome.clone()),
+            // A bonus is never asked about.
+            None => return Err(DbError::Query(diesel::result::Error::NotFound)),
+        };
+        let mut recording = Recording::of("charge", look.charge.id);
+        loop {
+            match self.try_record(look, &verdict).await {
+                Ok(recorded) => return Ok(recorded),
+                // Another charge was completed by this purchase a moment ago; the next look finds it.
+                Err(DbError::Query(error))
+                    if violated_constraint(&error)
+                        == Some("charge_gateway_transaction_id_payment_gateway_uq") => {}
+                Err(error) => recording.wait_after(error).await?,
+            }
+        }
+    }
+
+    async fn try_record(&self, look: &Look<'_>, verdict: &Verdict) -> Result<Recorded, DbError> {
+        let mut tx = self.db.begin().await?;
+        let Some(charge) = store::locked(tx.conn(), look.charge.id).await? else {
+            return Err(DbError::Query(diesel::result::Error::NotFound));
+        };
+        let recorded = match verdict {
+            Verdict::Pays(purchase) if charge.was_paid_by(&purchase.transaction_id) => replay(charge),
+            Verdict::Pays(purchase) => {
+                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() {
+                    self.settle_unpaid(&mut tx, look, &charge, false).await?;
+                    Recorded::answer(refuse(charge, RefusedCode::TransactionAlreadyUsed, USED))
+                } else if charge.is_complete() {
+                    paid_twice(tx.conn(), &charge, purchase).await?;
+                    let message = "another purchase has paid this charge; the payer paid twice";
+                    Recorded::answer(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
+                } else {
+                    self.credit(&mut tx, &charge, purchase, look.reference).await?
+                }
+            }
+            Verdict::Differs(purchase, _) if charge.was_paid_by(&purchase.transaction_id) => replay(charge),
+            Verdict::Differs(purchase, refused) => {
+                self.settle_unpaid(&mut tx, look, &charge, false).await?;
+                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() {
+                    Recorded::answer(refuse(charge, RefusedCode::TransactionAlreadyUsed, USED))
+                } else {
+                    mismatch(tx.conn(), &charge, purchase, refused).await?;
+                    Recorded::answer(refuse(charge, refused.code, refused.message.clone()))
+                }
+            }
+            Verdict::Nothing { refused, alarm, ask_again } => {
+                self.settle_unpaid(&mut tx, look, &charge, *ask_again).await?;
+                if let Some(kind) = alarm {
+                    alarmed(tx.conn(), &charge, *kind, &look.asked.outcome, refused).await?;
+                }
+                Recorded::answer(refuse(charge, refused.code, refused.message.clone()))
+            }
+        };
+        for call in &look.asked.calls {
+            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id)
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(recorded)
+    }
+
+    /// REQUEST → COMPLETE: credit, ledger entry, and the bonuses that are earned by it.
+    async fn credit(
+        &self,
+        tx: &mut Transaction,
+        charge: &Charge,
+        purchase: &Purchase,
+        reference: Option<&str>,
+    ) -> Result<Recorded, DbError> {
+        if !store::complete(tx.conn(), charge, purchase, reference).await? {
+            // It is locked, so nobody can have changed it since it was read.
+            return Err(DbError::Query(diesel::result::Error::RollbackTransaction));
+        }
+        member::lock(tx.conn(), charge.member_id).await?;
+        let credit = Credit {
+            member_id: charge.member_id,
+            container: &charge.container,
+            charge_id: charge.id,
+            can: charge.can,
+        };
+        wallet::credit_charge(tx.conn(), credit).await?;
+        let completed = find(tx.conn(), charge.id).await?.ok_or(diesel::result::Error::NotFound)?;
+        let earned = promotion::earned(tx.conn(), &completed, self.config.first_charge_percent).await?;
+        let earned = job::insert_claimed(tx.conn(), &completed, earned).await?;
+        Ok(Recorded { answer: ChargeAnswer { charge: completed, replayed: false, refused: None }, earned })
+    }
+
+    /// A charge that stays in REQUEST: where its gateway can only be asked by what was presented, and the answer to that is
+    /// final, nobody asks any more.
+    async fn settle_unpaid(
+        &self,
+        tx: &mut Transaction,
+        look: &Look<'_>,
+        charge: &Charge,
+        ask_again: bool,
+    ) -> Result<(), DbError> {
+        let by_order_id = charge.gateway().is_some_and(|gateway| self.gateways.knows_order_ids(gateway));
+        if !ask_again && !by_order_id {
+            store::stop_asking(tx.conn(), charge.id, look.reference).await?;
+        }
+        Ok(())
+    }
+}
+
+const USED: &str = "this purchase has paid another charge";
+
+fn replay(charge: Charge) -> Recorded {
+    Recorded::answer(ChargeAnswer { charge, replayed: true, refused: None })
+}
+
+/// Somebody paid twice for one charge; told once per purchase.
+async fn paid_twice(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    purchase: &Purchase,
+) -> Result<(), DbError> {
+    let message = format!(
+        "the charge was paid by {}, and again by {}; give the second one back at the gateway",
+        charge.gateway_transaction_id.as_deref().unwrap_or_default(),
+        purchase.transaction_id
+    );
+    let refused = Refused::new(RefusedCode::OrderAlreadyPaid, message);
+    let transaction = &purchase.transaction_id;
+    tell_once(
+        conn,
+        charge,
+        FailureKind::DuplicatePurchase,
+        refused.code.as_str(),
+        &refused.message,
+        transaction,
+    )
+    .await
+}
+
+/// Somebody paid and got nothing; told once per purchase.
+async fn mismatch(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    purchase: &Purchase,
+    refused: &Refused,
+) -> Result<(), DbError> {
+    let price = purchase.price.as_ref().map_or_else(String::new, |price| {
+        format!(", {} {}", price.amount, price.currency.as_deref().unwrap_or_default())
+    });
+    let message = format!(
+        "somebody paid (transaction {}{price}) and got nothing: it does not agree with the charge, {} {} for {}",
+        purchase.transaction_id,
+        charge.price,
+        charge.currency,
+        charge.sku.as_deref().unwrap_or_default(),
+    );
+    let transaction = &purchase.transaction_id;
+    tell_once(conn, charge, FailureKind::ChargeMismatch, refused.code.as_str(), &message, transaction).await
+}
+
+/// What our own configuration causes; told once per charge.
+async fn alarmed(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    kind: FailureKind,
+    outcome: &PurchaseOutcome,
+    refused: &Refused,
+) -> Result<(), DbError> {
+    let code = match outcome {
+        PurchaseOutcome::Misconfigured(Refusal { code, .. }) => code.as_str(),
+        _ => refused.code.as_str(),
+    };
+    tell_once(conn, charge, kind, code, &refused.message, "").await
+}
+
+/// Records a CRITICAL failure of the charge, unless it has this one for this transaction. The caller holds its lock.
+pub(in crate::charges) async fn tell_once(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    kind: FailureKind,
+    code: &str,
+    message: &str,
+    transaction_id: &str,
+) -> Result<(), DbError> {
+    let told = failures::for_subjects(conn, SUBJECT.as_str(), vec![charge.id.to_string()], 100).await?;
+    let known = |failure: &failures::Failure| {
+        let detail = failure.detail.as_ref().map(|detail| &detail.0["transactionId"]);
+        failure.kind == kind.as_str()
+            && failure.code == code
+            && detail.is_some_and(|told| told == transaction_id)
+    };
+    if told.iter().any(known) {
+        return Ok(());
+    }
+    let failure = NewFailure {
+        kind,
+        severity: Severity::Critical,
+        subject_type: SUBJECT,
+        subject_id: charge.id.to_string(),
+        event_type: None,
+        code: code.to_owned(),
+        message: message.to_owned(),
+        detail: Some(json!({ "transactionId": transaction_id, "orderId": charge.order_id })),
+        attempt: 1,
+        flow_id: Some(charge.flow_id),
+    };
+    failures::record(conn, failure).await?;
+    Ok(())
+}

@@ -1,0 +1,156 @@
+use diesel::{
+    pg::Pg,
+    prelude::{Queryable, Selectable},
+};
+use uuid::Uuid;
+
+use crate::{
+    db::schema::charge,
+    gateways::{PaymentGateway, PurchaseOrder},
+    types::{Instant, Won, stored_enum},
+};
+
+stored_enum! {
+    /// The kind of store that was paid in, and the wallet that it fills.
+    Container {
+        /// The web: Bootpay, Payverse, Hecto.
+        Pg = "PG",
+        /// Google Play.
+        Aos = "AOS",
+        /// Apple's App Store.
+        Ios = "IOS",
+    }
+}
+
+stored_enum! {
+    /// What kind of charge it is.
+    ChargeStatus {
+        /// Bought.
+        Charge = "CHARGE",
+        /// A bonus.
+        Event = "EVENT",
+    }
+}
+
+stored_enum! {
+    /// Whether a charge is paid.
+    ChargePaymentStatus {
+        /// Asked for, not known to be paid.
+        Request = "REQUEST",
+        /// Paid and credited.
+        Complete = "COMPLETE",
+    }
+}
+
+/// The container follows the gateway.
+pub const fn container_of(gateway: PaymentGateway) -> Container {
+    match gateway {
+        PaymentGateway::GoogleIap => Container::Aos,
+        PaymentGateway::AppleIap => Container::Ios,
+        PaymentGateway::Pg | PaymentGateway::Payverse | PaymentGateway::Hecto => Container::Pg,
+    }
+}
+
+/// A charge.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = charge, check_for_backend(Pg))]
+pub struct Charge {
+    /// Primary key.
+    pub id: i64,
+    /// Who buys.
+    pub member_id: i64,
+    /// A [`ChargeStatus`].
+    pub status: String,
+    /// How much can.
+    pub can: i64,
+    /// A [`Container`].
+    pub container: String,
+    /// Our order id at the gateway; of a bonus, its job's idempotency key.
+    pub order_id: String,
+    /// The product; none for a bonus.
+    pub sku: Option<String>,
+    /// What the buyer reads.
+    pub title: String,
+    /// Whole won; 0 for a bonus.
+    pub price: i64,
+    /// `KRW`.
+    pub currency: String,
+    /// A [`PaymentGateway`].
+    pub payment_gateway: String,
+    /// A [`ChargePaymentStatus`].
+    pub payment_status: String,
+    /// How it was paid, in the gateway's words.
+    pub method: Option<String>,
+    /// What was presented last while it was REQUEST; once COMPLETE, what paid it.
+    pub presented_reference: Option<String>,
+    /// When that was presented.
+    pub presented_at: Option<Instant>,
+    /// The gateway's id of the purchase that paid it.
+    pub gateway_transaction_id: Option<String>,
+    /// Given to the store with the purchase.
+    pub account_token: Option<Uuid>,
+    /// When the reconciler asks the gateway next.
+    pub next_check_at: Option<Instant>,
+    /// When a credited Google purchase is to be consumed.
+    pub consume_due_at: Option<Instant>,
+    /// When it was consumed.
+    pub consumed_at: Option<Instant>,
+    /// The flow.
+    pub flow_id: Uuid,
+    /// When it was credited.
+    pub completed_at: Option<Instant>,
+    /// When it was requested.
+    pub created_at: Instant,
+    /// When it last changed.
+    pub updated_at: Instant,
+}
+
+impl Charge {
+    /// Whether it is paid and credited.
+    pub fn is_complete(&self) -> bool {
+        self.payment_status == ChargePaymentStatus::Complete.as_str()
+    }
+
+    /// The gateway; none for what no version of ours wrote.
+    pub fn gateway(&self) -> Option<PaymentGateway> {
+        PaymentGateway::parse(&self.payment_gateway)
+    }
+
+    /// Whether it was paid by this: the gateway's transaction, or what was presented for it.
+    pub(super) fn was_paid_by(&self, reference: &str) -> bool {
+        self.is_complete()
+            && [&self.gateway_transaction_id, &self.presented_reference]
+                .iter()
+                .any(|known| known.as_deref() == Some(reference))
+    }
+
+    /// What a purchase must agree with; none for a bonus, which nobody buys.
+    pub(super) fn order(&self) -> Option<PurchaseOrder<'_>> {
+        Some(PurchaseOrder {
+            order_id: &self.order_id,
+            title: &self.title,
+            amount: Won::new(self.price).ok()?,
+            currency: &self.currency,
+            sku: self.sku.as_deref()?,
+            account_token: self.account_token?,
+            requested_at: self.created_at,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_container_follows_the_gateway() {
+        let containers: Vec<_> = PaymentGateway::ALL
+            .iter()
+            .map(|gateway| (gateway.as_str(), container_of(*gateway).as_str()))
+            .collect();
+        assert_eq!(
+            containers,
+            [("PG", "PG"), ("PAYVERSE", "PG"), ("HECTO", "PG"), ("GOOGLE_IAP", "AOS"), ("APPLE_IAP", "IOS")]
+        );
+    }
+}

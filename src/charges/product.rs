@@ -1,0 +1,201 @@
+//! The price list.
+
+use diesel::{
+    BoolExpressionMethods, ExpressionMethods, Insertable, OptionalExtension, QueryDsl, SelectableHelper,
+    pg::Pg,
+    prelude::{AsChangeset, Queryable, Selectable},
+    result::QueryResult,
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use serde_json::json;
+use thiserror::Error;
+
+use super::{Charges, Container};
+use crate::{
+    audit::{self, Deed},
+    auth::AdminPrincipal,
+    db::{DbError, schema::can_product},
+    failures::SubjectType,
+    types::{Instant, Won},
+};
+
+/// The most can that one product holds, so that sums stay far below what JSON keeps exactly.
+const MAX_CAN: i64 = 1_000_000_000;
+
+/// A product.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = can_product, check_for_backend(Pg))]
+pub struct CanProduct {
+    /// A [`Container`].
+    pub container: String,
+    /// The product's id.
+    pub sku: String,
+    /// How much can it is.
+    pub can: i64,
+    /// Whole won.
+    pub price: i64,
+    /// What the buyer reads.
+    pub title: String,
+    /// Whether it can be bought now.
+    pub is_active: bool,
+    /// When it was written.
+    pub created_at: Instant,
+    /// When it last changed.
+    pub updated_at: Instant,
+}
+
+/// What a product is made or changed with.
+#[derive(Debug, Clone)]
+pub struct CanProductInput {
+    /// Where it is sold.
+    pub container: Container,
+    /// Its id there.
+    pub sku: String,
+    /// How much can it is.
+    pub can: i64,
+    /// Whole won.
+    pub price: i64,
+    /// What the buyer reads.
+    pub title: String,
+    /// Whether it can be bought.
+    pub is_active: bool,
+}
+
+/// Why a product was not written.
+#[derive(Debug, Error)]
+pub enum UpsertProductError {
+    /// A field cannot be worked with.
+    #[error("{message}")]
+    InvalidInput {
+        /// The field, as the API names it.
+        field: &'static str,
+        /// What it must be.
+        message: String,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] DbError),
+}
+
+impl From<diesel::result::Error> for UpsertProductError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = can_product)]
+struct Written<'a> {
+    container: &'static str,
+    sku: &'a str,
+    can: i64,
+    price: i64,
+    title: &'a str,
+    is_active: bool,
+}
+
+impl CanProductInput {
+    fn check(&self) -> Result<(), UpsertProductError> {
+        let invalid = |field, message: String| Err(UpsertProductError::InvalidInput { field, message });
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if !(1..=100).contains(&self.sku.len()) || !self.sku.chars().all(plain) {
+            return invalid(
+                "sku",
+                "the sku must be 1 to 100 letters, digits, dots, dashes or underscores".to_owned(),
+            );
+        }
+        if !(1..=MAX_CAN).contains(&self.can) {
+            return invalid("can", format!("can must be from 1 to {MAX_CAN}"));
+        }
+        if let Err(error) = Won::new(self.price) {
+            return invalid("price", error.to_string());
+        }
+        if !(1..=100).contains(&self.title.trim().chars().count()) || self.title.contains('\0') {
+            return invalid("title", "the title must have 1 to 100 characters, and no NUL".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Charges {
+    /// Puts a product on the price list, or changes it. Charges that were requested before keep what they were
+    /// requested with. Audited.
+    pub async fn upsert_product(
+        &self,
+        admin: &AdminPrincipal,
+        input: CanProductInput,
+        request_id: &str,
+    ) -> Result<CanProduct, UpsertProductError> {
+        input.check()?;
+        let written = Written {
+            container: input.container.as_str(),
+            sku: &input.sku,
+            can: input.can,
+            price: input.price,
+            title: input.title.trim(),
+            is_active: input.is_active,
+        };
+        let mut tx = self.db.begin().await?;
+        let before = locked(tx.conn(), input.container, &input.sku).await?;
+        let after: CanProduct = diesel::insert_into(can_product::table)
+            .values(&written)
+            .on_conflict((can_product::container, can_product::sku))
+            .do_update()
+            .set(&written)
+            .returning(CanProduct::as_returning())
+            .get_result(tx.conn())
+            .await?;
+        let state = |product: &CanProduct| json!({ "can": product.can, "price": product.price, "title": product.title, "isActive": product.is_active });
+        let deed = Deed {
+            action: "upsertCanProduct",
+            target_type: SubjectType::CanProduct.as_str(),
+            target_id: format!("{}:{}", after.container, after.sku),
+            reason: None,
+            before: before.as_ref().map(state),
+            after: Some(state(&after)),
+            request_id,
+            flow_id: None,
+        };
+        audit::record(tx.conn(), admin, deed).await?;
+        tx.commit().await?;
+        Ok(after)
+    }
+}
+
+async fn locked(
+    conn: &mut AsyncPgConnection,
+    container: Container,
+    sku: &str,
+) -> QueryResult<Option<CanProduct>> {
+    can_product::table
+        .find((container.as_str(), sku))
+        .select(CanProduct::as_select())
+        .for_update()
+        .first(conn)
+        .await
+        .optional()
+}
+
+/// The product, if it can be bought.
+pub(super) async fn on_sale(
+    conn: &mut AsyncPgConnection,
+    container: Container,
+    sku: &str,
+) -> QueryResult<Option<CanProduct>> {
+    can_product::table
+        .filter(can_product::container.eq(container.as_str()).and(can_product::sku.eq(sku)))
+        .filter(can_product::is_active)
+        .select(CanProduct::as_select())
+        .first(conn)
+        .await
+        .optional()
+}
+
+/// The price list, the smallest first within each container; what cannot be bought now only if asked for.
+pub async fn products(conn: &mut AsyncPgConnection, inactive_too: bool) -> QueryResult<Vec<CanProduct>> {
+    let mut listed = can_product::table.select(CanProduct::as_select()).into_boxed();
+    if !inactive_too {
+        listed = listed.filter(can_product::is_active);
+    }
+    listed.order((can_product::container, can_product::can, can_product::sku)).load(conn).await
+}

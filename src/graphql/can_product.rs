@@ -1,0 +1,133 @@
+//! The price list: object, query, mutation.
+
+use async_graphql::{Context, InputObject, Object, SimpleObject};
+
+use super::{
+    api::RequestId,
+    charge::{ContainerEnum, container},
+    error::ApiError,
+    guard,
+    input::{self, UserError, unknown_value},
+    scalars::Long,
+    schema::Services,
+};
+use crate::charges::{self, CanProduct, UpsertProductError};
+
+/// A product, as the API shows it.
+pub struct CanProductObject(pub CanProduct);
+
+/// A product of the price list.
+#[Object(name = "CanProduct")]
+impl CanProductObject {
+    /// Its id, at Google and Apple theirs.
+    async fn sku(&self) -> &str {
+        &self.0.sku
+    }
+
+    /// Where it is sold.
+    async fn container(&self) -> Result<ContainerEnum, ApiError> {
+        container(&self.0.container)
+    }
+
+    /// How much can it is.
+    async fn can(&self) -> Result<Long, ApiError> {
+        Long::new(self.0.can).ok_or_else(|| unknown_value("can"))
+    }
+
+    /// Whole KRW.
+    async fn price(&self) -> Result<Long, ApiError> {
+        Long::new(self.0.price).ok_or_else(|| unknown_value("price"))
+    }
+
+    /// What the buyer reads.
+    async fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    /// Whether it can be bought now.
+    async fn is_active(&self) -> bool {
+        self.0.is_active
+    }
+}
+
+/// Reads of the price list.
+#[derive(Default)]
+pub struct CanProductQuery;
+
+#[Object]
+impl CanProductQuery {
+    /// The price list, with what cannot be bought now only if asked for. Any role.
+    async fn can_products(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(default_with = "Some(false)")] inactive_too: Option<bool>,
+    ) -> Result<Vec<CanProductObject>, ApiError> {
+        guard::any_role(ctx)?;
+        let mut conn = Services::of(ctx)?.db.read().await.map_err(input::failed)?;
+        let products =
+            charges::products(&mut conn, inactive_too.unwrap_or(false)).await.map_err(input::failed)?;
+        Ok(products.into_iter().map(CanProductObject).collect())
+    }
+}
+
+/// A product to be put on the price list or changed.
+#[derive(Debug, InputObject)]
+pub struct CanProductInput {
+    /// Where it is sold.
+    pub container: ContainerEnum,
+    /// Its id there: 1 to 100 letters, digits, dots, dashes, underscores.
+    pub sku: String,
+    /// How much can it is, from 1 on.
+    pub can: Long,
+    /// Whole KRW, from 1 on.
+    pub price: Long,
+    /// What the buyer reads, 1 to 100 characters.
+    pub title: String,
+    /// Whether it can be bought.
+    pub is_active: bool,
+}
+
+/// What became of a product's mutation.
+#[derive(SimpleObject)]
+pub struct CanProductPayload {
+    /// The product.
+    pub can_product: Option<CanProductObject>,
+    /// Why it was refused.
+    pub user_errors: Vec<UserError>,
+}
+
+/// Changes of the price list.
+#[derive(Default)]
+pub struct CanProductMutation;
+
+#[Object]
+impl CanProductMutation {
+    /// Puts a product on the price list, or changes it. Charges that were requested before keep their price. ADMIN; audited.
+    /// The same again has no second effect.
+    async fn upsert_can_product(
+        &self,
+        ctx: &Context<'_>,
+        input: CanProductInput,
+    ) -> Result<CanProductPayload, ApiError> {
+        let admin = guard::admin(ctx)?;
+        let input = charges::CanProductInput {
+            container: input.container.into(),
+            sku: input.sku,
+            can: input.can.get(),
+            price: input.price.get(),
+            title: input.title,
+            is_active: input.is_active,
+        };
+        match Services::of(ctx)?.charges.upsert_product(&admin, input, RequestId::of(ctx)).await {
+            Ok(product) => Ok(CanProductPayload {
+                can_product: Some(CanProductObject(product)),
+                user_errors: Vec::new(),
+            }),
+            Err(UpsertProductError::InvalidInput { field, message }) => Ok(CanProductPayload {
+                can_product: None,
+                user_errors: vec![UserError::invalid(&[field], message)],
+            }),
+            Err(UpsertProductError::Database(error)) => Err(input::failed(error)),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Many members, many charges at once, two processes, kills, and a session that locks the other way round: every balance
+//! is the sum of its entries in the end, and nothing is lost to a deadlock.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::{
+    charges::books_are_true,
+    invariants::assert_books_hold,
+    support::{
+        Shop, TestApp,
+        api::{Actor, token},
+        eventually,
+        process::{Process, free_port},
+        shop::{REQUEST, member, promotion, request},
+    },
+};
+
+const MEMBERS: usize = 10;
+const CHARGES: usize = 16;
+const KILLS: usize = 3;
+
+/// What both processes are set to: short waits, so that the end comes soon.
+const SETTINGS: [(&str, &str); 8] = [
+    ("charge-job-interval", "200ms"),
+    ("charge-job-backoff", "200ms"),
+    ("charge-job-stuck-after", "2s"),
+    ("charge-job-recovery-interval", "300ms"),
+    ("charge-reconcile-interval", "500ms"),
+    ("charge-reconcile-after", "1s"),
+    ("first-charge-percent", "10"),
+    ("rate-limit-service", "100000"),
+];
+
+/// Takes locks in the order job → member, against ours, until told to stop; how often it was the deadlock's victim.
+async fn lock_the_other_way_round(test: &TestApp, stop: Arc<AtomicBool>, victims: Arc<AtomicU64>) {
+    let mut session = test.db.session().await;
+    while !stop.load(Ordering::Relaxed) {
+        let transaction = session.transaction().await.unwrap();
+        let locks = async {
+            let job = "SELECT member_id FROM charge_event_job WHERE status = 'PROCESSING' ORDER BY random() LIMIT 1 FOR UPDATE";
+            let Some(row) = transaction.query_opt(job, &[]).await? else { return Ok(()) };
+            let member: i64 = row.get(0);
+            transaction.execute("SELECT FROM wallet WHERE member_id = $1 FOR UPDATE", &[&member]).await?;
+            transaction.execute("SELECT FROM member WHERE id = $1 FOR UPDATE", &[&member]).await.map(drop)
+        };
+        let locked: Result<(), tokio_postgres::Error> = locks.await;
+        if locked.is_err() {
+            victims.fetch_add(1, Ordering::Relaxed);
+        }
+        let _over = transaction.rollback().await;
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Buys once, with whichever process answers, until it is known to be complete.
+async fn buy_once(shop: &Shop, bases: [String; 2], member: &str, key: &str) {
+    let mut asked = 0;
+    let mut ask = async |query: &str, variables: serde_json::Value| {
+        loop {
+            asked += 1;
+            let actor =
+                Actor::new(bases[asked % 2].clone(), Some(token(&[paydesk::auth::Role::Service], "load")));
+            match actor.try_query(query, variables.clone()).await {
+                Ok(answer) if answer["data"].is_object() => break answer,
+                // Killed, starting, or busy: ask the other one.
+                _ => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    };
+    let answer = ask(REQUEST, request(key, member, "PG", "coin_100")).await;
+    let order_id = answer["data"]["requestCharge"]["charge"]["orderId"].as_str().unwrap().to_owned();
+    let receipt = shop.buy(json!({ "gateway": "bootpay", "orderId": order_id, "amount": 11_000 })).await;
+    let verify = "mutation ($input: VerifyChargeInput!) { verify(input: $input) { charge { paymentStatus } userErrors { code } } }";
+    let input = json!({ "input": { "orderId": order_id, "transactionId": receipt } });
+    loop {
+        let answer = ask(verify, input.clone()).await;
+        if answer["data"]["verify"]["charge"]["paymentStatus"] == "COMPLETE" {
+            break;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
+    let shop = Arc::new(Shop::start().await);
+    // The test's own server only makes names and reads.
+    let test = Arc::new(TestApp::builder().shop(&shop).set("workers", false).start().await);
+    // So that a deadlock costs milliseconds.
+    let name = test.db.url.rsplit_once('/').unwrap().1.to_owned();
+    test.db.run(&format!("ALTER DATABASE {name} SET deadlock_timeout = '10ms'")).await;
+    promotion(&test.admin(), 10, 0).await;
+    promotion(&test.admin(), 20, 5).await;
+    let mut members = Vec::new();
+    for _ in 0..MEMBERS {
+        members.push(member(&test.service()).await);
+    }
+    let shop_settings = shop.settings();
+    let mut settings: Vec<(&str, &str)> =
+        shop_settings.iter().map(|(flag, value)| (*flag, value.as_str())).collect();
+    settings.extend(SETTINGS);
+    let ports = [free_port(), free_port()].map(|port| format!("127.0.0.1:{port}"));
+    let start = async |base: &str| {
+        let mut settings = settings.clone();
+        settings.push(("listen", base));
+        Process::start(&test, &settings).await
+    };
+    let mut processes = [start(&ports[0]).await, start(&ports[1]).await];
+
+    let (stop, victims) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let against = {
+        let (test, stop, victims) = (Arc::clone(&test), Arc::clone(&stop), Arc::clone(&victims));
+        tokio::spawn(async move { lock_the_other_way_round(&test, stop, victims).await })
+    };
+    let mut buying = tokio::task::JoinSet::new();
+    for member in &members {
+        for number in 0..CHARGES {
+            let (shop, ports, member) = (Arc::clone(&shop), ports.clone(), member.clone());
+            let key = format!("{member}-{number}");
+            buying.spawn(async move { buy_once(&shop, ports, &member, &key).await });
+        }
+    }
+    for _ in 0..KILLS {
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(300..1200))).await;
+        let victim = fastrand::usize(0..2);
+        processes[victim].kill();
+        processes[victim] = start(&ports[victim]).await;
+    }
+    buying.join_all().await;
+    stop.store(true, Ordering::Relaxed);
+    against.await.unwrap();
+    eventually("every bonus is granted", async || {
+        (test.db.count("charge_event_job WHERE status <> 'DONE'").await == 0).then_some(())
+    })
+    .await;
+
+    books_are_true(&test).await;
+    assert_books_hold(&test.db);
+    let bought = i64::try_from(MEMBERS * CHARGES).unwrap();
+    assert_eq!(test.db.count("charge WHERE status = 'CHARGE' AND payment_status = 'COMPLETE'").await, bought);
+    assert_eq!(test.db.count("failure WHERE kind = 'CHARGE_JOB_FAILED'").await, 0);
+    assert_eq!(test.db.count("failure WHERE message LIKE '%deadlock%'").await, 0, "a deadlock uses no retry");
+    // Each member: 10 % of each charge, 20 % of five of them, 10 % of the first.
+    let each = 100 * i64::try_from(CHARGES).unwrap();
+    let wrong = format!("wallet WHERE charge_can <> {each} OR bonus_can <> {}", each / 10 + 5 * 20 + 10);
+    assert_eq!(test.db.count(&wrong).await, 0);
+    let deadlocks: i64 =
+        test.db.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").await;
+    println!(
+        "deadlocks: {deadlocks}, the other session was the victim of {}",
+        victims.load(Ordering::Relaxed)
+    );
+    test.stop().await;
+}

@@ -1,0 +1,299 @@
+//! The seven ways to complete a charge, each at its own gateway, and what happens without anybody asking.
+
+use serde_json::{Value, json};
+
+use crate::{
+    charges::{alarms, balances, books_are_true},
+    support::{
+        Shop, TestApp, eventually,
+        shop::{apple, ended, google, member, order, requested, verify},
+    },
+};
+
+/// The address for a purchase's webhook.
+fn webhooks(test: &TestApp) -> String {
+    format!("http://{}/webhooks", test.base)
+}
+
+async fn is_complete(test: &TestApp, charge: &Value) {
+    let id = charge["id"].as_str().unwrap().to_owned();
+    eventually("the charge is complete", async || {
+        let complete = format!("charge WHERE id = {id} AND payment_status = 'COMPLETE'");
+        (test.db.count(&complete).await == 1).then_some(())
+    })
+    .await;
+}
+
+/// Sends a body to a webhook: HTTP status and answer.
+async fn send(test: &TestApp, gateway: &str, content_type: &str, body: &str) -> (u16, String) {
+    let http = paydesk::httpclient::HttpClient::new(std::time::Duration::from_secs(10), None).unwrap();
+    let headers = [("content-type", content_type)];
+    let url = format!("{}/{gateway}", webhooks(test));
+    let answer = http.post_json(&url, &headers[1..], body.as_bytes().to_vec()).await.unwrap();
+    (answer.status, String::from_utf8_lossy(&answer.body).into_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_way_completes_a_charge_of_its_gateway() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    for (gateway, way, place) in [
+        ("PG", "verify", "bootpay"),
+        ("PAYVERSE", "payverseVerify", "payverse"),
+        ("HECTO", "verifyHecto", "hecto"),
+    ] {
+        let charge = requested(&service, &member, gateway).await;
+        let id = shop.buy(json!({ "gateway": place, "orderId": order(&charge), "amount": 11_000 })).await;
+        let payload = verify(&service, way, order(&charge), &id).await;
+        assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{way}: {payload:#}");
+        let payload = verify(&service, way, order(&charge), &id).await;
+        assert_eq!(ended(&payload), (Some("COMPLETE"), true, None), "{way} again");
+    }
+    let charge = requested(&service, &member, "APPLE_IAP").await;
+    let token: String = account_token(&test, &charge).await;
+    let signed = shop.buy(json!({ "gateway": "apple", "sku": "coin_100", "accountToken": token })).await;
+    let payload = apple(&service, order(&charge), &signed).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{payload:#}");
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let token: String = account_token(&test, &charge).await;
+    let bought = shop.buy(json!({ "gateway": "google", "sku": "coin_100", "accountToken": token })).await;
+    let payload = google(&service, order(&charge), "coin_100", &bought).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{payload:#}");
+    for (gateway, place) in [("PAYVERSE", "payverse"), ("HECTO", "hecto")] {
+        let charge = requested(&service, &member, gateway).await;
+        let webhook = json!({
+            "gateway": place, "orderId": order(&charge), "amount": 11_000, "webhook": true, "webhookUrl": webhooks(&test),
+        });
+        shop.buy(webhook).await;
+        is_complete(&test, &charge).await;
+    }
+    assert_eq!(balances(&test, &member, "PG").await, (500, 0));
+    assert_eq!(balances(&test, &member, "IOS").await, (100, 0));
+    assert_eq!(balances(&test, &member, "AOS").await, (100, 0));
+    books_are_true(&test).await;
+    test.stop().await;
+}
+
+async fn account_token(test: &TestApp, charge: &Value) -> String {
+    test.db
+        .value(&format!("SELECT account_token::text FROM charge WHERE order_id = '{}'", order(charge)))
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_of_an_app_store_is_for_its_owner_and_product_alone() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let foreign = "7f0c2b1e-1111-4222-8333-9a0b1c2d3e4f";
+    for (purchase, code) in [
+        (json!({ "accountToken": foreign }), "OWNER_MISMATCH"),
+        (json!({ "sku": "coin_10" }), "PRODUCT_MISMATCH"),
+        (json!({ "quantity": 2 }), "PRODUCT_MISMATCH"),
+        (json!({ "forge": "signature" }), "SIGNATURE_INVALID"),
+        (json!({ "environment": "Sandbox" }), "SANDBOX_REFUSED"),
+        (json!({ "app": "kr.other.app" }), "PRODUCT_MISMATCH"),
+        (json!({ "ownership": "FAMILY_SHARED" }), "OWNER_MISMATCH"),
+        (json!({ "status": "cancelled" }), "PURCHASE_CANCELED"),
+    ] {
+        let charge = requested(&service, &member, "APPLE_IAP").await;
+        let mut all = json!({ "gateway": "apple", "sku": "coin_100" });
+        all.as_object_mut().unwrap().extend(purchase.as_object().unwrap().clone());
+        let signed = shop.buy(all).await;
+        let payload = apple(&service, order(&charge), &signed).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some(code)), "{purchase}: {payload:#}");
+    }
+    for (purchase, sku, code) in [
+        (json!({ "accountToken": foreign }), "coin_100", "OWNER_MISMATCH"),
+        // Another product was bought, as the client says: somebody must hear of it.
+        (json!({ "sku": "coin_10" }), "coin_10", "PRODUCT_MISMATCH"),
+        (json!({ "status": "pending" }), "coin_100", "PURCHASE_PENDING"),
+        (json!({ "status": "cancelled" }), "coin_100", "PURCHASE_CANCELED"),
+        (json!({ "sandbox": true }), "coin_100", "SANDBOX_REFUSED"),
+        (json!({ "consumed": true }), "coin_100", "TRANSACTION_ALREADY_USED"),
+    ] {
+        let charge = requested(&service, &member, "GOOGLE_IAP").await;
+        let mut all = json!({ "gateway": "google", "sku": "coin_100" });
+        all.as_object_mut().unwrap().extend(purchase.as_object().unwrap().clone());
+        let token = shop.buy(all).await;
+        let payload = google(&service, order(&charge), sku, &token).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some(code)), "{purchase}: {payload:#}");
+    }
+    let mismatches: i64 =
+        test.db.count("failure WHERE kind = 'CHARGE_MISMATCH' AND severity = 'CRITICAL'").await;
+    assert_eq!(mismatches, 6);
+    assert_eq!(test.db.count("ledger_entry").await, 0);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_that_is_forged_foreign_or_declined_completes_nothing() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let charge = requested(&service, &member, "PAYVERSE").await;
+    for body in ["", "{}", "not json", "{\"mid\":\"SIM_KRW_01\",\"type\":\"Sale\"}"] {
+        let (status, answer) = send(&test, "payverse", "application/json", body).await;
+        assert_eq!((status, answer.contains("FAIL")), (400, true), "{body}: {answer}");
+        let (status, answer) = send(&test, "hecto", "application/x-www-form-urlencoded", body).await;
+        assert_eq!((status, answer.as_str()), (400, "FAIL"), "{body}");
+    }
+    let mut sale = json!({
+        "gateway": "payverse", "orderId": order(&charge), "amount": 11_000, "webhook": true, "webhookUrl": webhooks(&test),
+    });
+    sale["forge"] = json!("signature");
+    shop.buy(sale.clone()).await;
+    eventually("the forged one is refused", async || {
+        let sent = shop.calls("payverse", "webhook").await;
+        sent.iter().any(|call| call["outcome"] == "HTTP_400").then_some(())
+    })
+    .await;
+    let declined = json!({
+        "gateway": "payverse", "orderId": order(&charge), "amount": 11_000, "webhook": true, "webhookUrl": webhooks(&test),
+        "status": "declined",
+    });
+    shop.buy(declined).await;
+    eventually("the declined one is acknowledged", async || {
+        let sent = shop.calls("payverse", "webhook").await;
+        sent.iter().any(|call| call["outcome"] == "RECEIVED").then_some(())
+    })
+    .await;
+    // An order that nobody knows is to be sent again.
+    let unknown = json!({
+        "gateway": "hecto", "orderId": "CHGnobody", "amount": 11_000, "webhook": true, "webhookUrl": webhooks(&test),
+    });
+    shop.buy(unknown).await;
+    eventually("the unknown one is refused", async || {
+        let sent = shop.calls("hecto", "webhook").await;
+        sent.iter().any(|call| call["outcome"] == "HTTP_404").then_some(())
+    })
+    .await;
+    assert_eq!(test.db.count("charge WHERE payment_status = 'COMPLETE'").await, 0);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reversal_changes_no_balance_is_acknowledged_and_told_once() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    for (gateway, place) in [("PAYVERSE", "payverse"), ("HECTO", "hecto")] {
+        let charge = requested(&service, &member, gateway).await;
+        let sale = json!({
+            "gateway": place, "orderId": order(&charge), "amount": 11_000, "webhook": true, "webhookUrl": webhooks(&test),
+        });
+        let id = shop.buy(sale).await;
+        is_complete(&test, &charge).await;
+        for _ in 0..2 {
+            shop.buy(
+                json!({ "gateway": place, "transactionId": id, "status": "cancelled", "webhook": true }),
+            )
+            .await;
+        }
+        eventually("sale and reversals are acknowledged", async || {
+            let sent = shop.calls(place, "webhook").await;
+            (sent.iter().filter(|call| call["outcome"] == "RECEIVED").count() == 3).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(balances(&test, &member, "PG").await, (200, 0));
+    assert_eq!(
+        alarms(&test).await,
+        ["PURCHASE_REVERSED CRITICAL PURCHASE_REVERSED", "PURCHASE_REVERSED CRITICAL PURCHASE_REVERSED"]
+    );
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reconciler_completes_what_was_paid_without_anybody_telling_us() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder()
+        .shop(&shop)
+        .set("charge-reconcile-interval", "200ms")
+        .set("charge-reconcile-after", "300ms")
+        .start()
+        .await;
+    let service = test.service();
+    let member = member(&service).await;
+    // By our order id, where nothing was ever presented.
+    for (gateway, place) in [("PAYVERSE", "payverse"), ("HECTO", "hecto")] {
+        let charge = requested(&service, &member, gateway).await;
+        shop.buy(json!({ "gateway": place, "orderId": order(&charge), "amount": 11_000 })).await;
+        is_complete(&test, &charge).await;
+    }
+    // By what was presented, where the gateway did not answer then.
+    let charge = requested(&service, &member, "PG").await;
+    let receipt =
+        shop.buy(json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000 })).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "status": 500 })).await;
+    let payload = verify(&service, "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")));
+    is_complete(&test, &charge).await;
+    // By what was presented, once it is paid.
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100", "status": "pending" })).await;
+    let payload = google(&service, order(&charge), "coin_100", &token).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_PENDING")));
+    shop.buy(json!({ "gateway": "google", "transactionId": token, "status": "paid" })).await;
+    is_complete(&test, &charge).await;
+    books_are_true(&test).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_google_purchase_is_consumed_after_it_is_credited_until_google_confirms_it() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder()
+        .shop(&shop)
+        .set("charge-reconcile-interval", "200ms")
+        .set("charge-reconcile-after", "200ms")
+        .start()
+        .await;
+    let service = test.service();
+    let member = member(&service).await;
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100" })).await;
+    shop.behave(json!({ "gateway": "google", "operation": "consume", "times": 2, "status": 503 })).await;
+    let payload = google(&service, order(&charge), "coin_100", &token).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{payload:#}");
+    eventually("it is consumed", async || {
+        let consumed = "charge WHERE consumed_at IS NOT NULL AND consume_due_at IS NULL";
+        (test.db.count(consumed).await == 1).then_some(())
+    })
+    .await;
+    assert_eq!(shop.calls("google", "consume").await.len(), 3);
+    // Presented again: the same answer, although it is consumed now.
+    let payload = google(&service, order(&charge), "coin_100", &token).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), true, None), "{payload:#}");
+    // The next purchase of the same product is another one.
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let payload = google(&service, order(&charge), "coin_100", &token).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("TRANSACTION_ALREADY_USED")));
+    assert_eq!(balances(&test, &member, "AOS").await, (100, 0));
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_refuses_our_key_is_told_and_asked_again() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).set("bootpay-private-key", "a wrong key").start().await;
+    let member = member(&test.service()).await;
+    let charge = requested(&test.service(), &member, "PG").await;
+    let receipt =
+        shop.buy(json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000 })).await;
+    for _ in 0..2 {
+        let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_MISCONFIGURED")), "{payload:#}");
+    }
+    assert_eq!(
+        test.db.count("failure WHERE kind = 'GATEWAY_MISCONFIGURED' AND severity = 'CRITICAL'").await,
+        1
+    );
+    assert_eq!(test.db.count("charge WHERE next_check_at IS NOT NULL").await, 1);
+    test.stop().await;
+}

@@ -1,0 +1,9 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { chargeJobs, jobSearch } from "@/features/charge-jobs/list";
+import { ListPage } from "@/features/list/ListPage";
+
+export const Route = createFileRoute("/charge-jobs/")({ validateSearch: jobSearch, component: Page });
+
+function Page() {
+  return <ListPage spec={chargeJobs} search={Route.useSearch()} />;
+}

@@ -175,6 +175,9 @@ test("the language changes at once and everywhere, and so do zone and theme", as
     ["/refunds", "환불"],
     ["/outbox", "아웃박스"],
     ["/dead-letters", "데드 레터"],
+    ["/charges", "충전"],
+    ["/charge-jobs", "보너스 작업"],
+    ["/promotions", "프로모션"],
   ] as const) {
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1, name: title })).toBeVisible();

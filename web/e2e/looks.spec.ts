@@ -56,6 +56,23 @@ test.describe("pages", () => {
       })
       .toBeGreaterThan(0);
     await listener.end();
+    const member = await stack.member("Jimin");
+    for (let n = 0; n < 3; n += 1) await stack.buy(member);
+    await stack.gql(
+      "mutation ($input: ChargeEventInput!) { createChargeEvent(input: $input) { userErrors { code } } }",
+      {
+        input: {
+          title: "Spring festival",
+          startAt: "2026-01-01T00:00:00Z",
+          endAt: "2036-01-01T00:00:00Z",
+          addPercent: 10,
+          availableCount: 0,
+          isActive: true,
+        },
+      },
+      await stack.sign("ADMIN", "alice"),
+    );
+    for (let n = 0; n < 2; n += 1) await stack.buy(member);
     const one = (sql: string) => stack.value<string>(sql);
     paths = [
       ["overview", "/"],
@@ -76,6 +93,14 @@ test.describe("pages", () => {
         "dead-letter",
         `/dead-letters/${await one("SELECT id FROM inbound_dead_letter WHERE status = 'OPEN' ORDER BY id DESC LIMIT 1")}`,
       ],
+      ["charges", "/charges"],
+      ["charge", `/charges/${await one("SELECT max(source_charge_id) FROM charge_event_job")}`],
+      ["charge-jobs", "/charge-jobs?status=DONE"],
+      ["charge-job", `/charge-jobs/${await one("SELECT max(id) FROM charge_event_job")}`],
+      ["promotions", "/promotions"],
+      ["promotion", `/promotions/${await one("SELECT max(id) FROM charge_event")}`],
+      ["new-promotion", "/promotions/new"],
+      ["member", `/members/${member}`],
       ["settings", "/settings"],
       ["empty", "/payments?userId=1&status=FAILED"],
     ];
@@ -97,7 +122,13 @@ test.describe("pages", () => {
           await page.goto(path);
           await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
           await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-          await expect(page.locator("[data-live=live]").or(page.getByRole("radiogroup").first())).toBeVisible();
+          await expect(
+            page
+              .locator("[data-live=live]")
+              .or(page.getByRole("radiogroup").first())
+              .or(page.locator("form").first())
+              .first(),
+          ).toBeVisible();
           expect(await findings(page), `${name} in ${locale}, ${theme}`).toEqual([]);
           const wide = await page.evaluate(
             () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -132,6 +132,11 @@ export class Stack {
       PAYDESK_TOSS_URL: `${simulatorUrl}/toss`,
       PAYDESK_TOSS_SECRET_KEY: "test_sk_sim0000000000000000",
       PAYDESK_TOSS_TEST_CARD: "4330000000000000:30:12:12:900101",
+      PAYDESK_BOOTPAY_URL: `${simulatorUrl}/bootpay/v2`,
+      PAYDESK_BOOTPAY_APPLICATION_ID: "sim_application_01",
+      PAYDESK_BOOTPAY_PRIVATE_KEY: "sim_private_key01",
+      PAYDESK_CHARGE_JOB_INTERVAL: "300ms",
+      PAYDESK_CHARGE_JOB_BACKOFF: "300ms,300ms,300ms",
       PAYDESK_OUTBOX_PENDING_INTERVAL: "300ms",
       PAYDESK_OUTBOX_RETRY_INTERVAL: "300ms",
       PAYDESK_OUTBOX_BACKOFF_BASE: "300ms",
@@ -252,12 +257,38 @@ export class Stack {
 
   /** Tells the simulated provider how to behave. */
   async provider(behaviour: object) {
-    const answer = await fetch(`${this.#simulatorUrl}/_control/behaviours`, {
+    await this.#control("behaviours", { gateway: "toss", ...behaviour });
+  }
+
+  async #control(what: string, body: object): Promise<Record<string, string>> {
+    const answer = await fetch(`${this.#simulatorUrl}/_control/${what}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ gateway: "toss", ...behaviour }),
+      body: JSON.stringify(body),
     });
     if (!answer.ok) throw new Error(`the simulator answers ${answer.status}: ${await answer.text()}`);
+    return answer.json().catch(() => ({}));
+  }
+
+  /** Makes a member and tells its id. */
+  async member(nickname: string): Promise<string> {
+    const query = "mutation ($input: MemberInput!) { upsertMember(input: $input) { member { id } } }";
+    const data = await this.gql<{ upsertMember: { member: { id: string } } }>(query, { input: { nickname } });
+    return data.upsertMember.member.id;
+  }
+
+  /** The member buys 100 can for 11,000 won; the charge's id. */
+  async buy(memberId: string): Promise<string> {
+    const request = await this.gql<{ requestCharge: { charge: { id: string; orderId: string } } }>(
+      "mutation ($input: RequestChargeInput!) { requestCharge(input: $input) { charge { id orderId } userErrors { code } } }",
+      { input: { idempotencyKey: randomBytes(8).toString("hex"), memberId, sku: "coin_100", paymentGateway: "PG" } },
+    );
+    const { id, orderId } = request.requestCharge.charge;
+    const { transactionId } = await this.#control("purchases", { gateway: "bootpay", orderId, amount: 11_000 });
+    await this.gql("mutation ($input: VerifyChargeInput!) { verify(input: $input) { userErrors { code } } }", {
+      input: { orderId, transactionId },
+    });
+    return id;
   }
 
   /** Binds a queue, so that events find somebody who wants them; ends with the connection. */

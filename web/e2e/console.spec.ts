@@ -208,6 +208,7 @@ test("everything can be done by keyboard alone, in Hangul mode too", async ({ st
     .poll(() => stack.value("SELECT status FROM payment_outbox WHERE aggregate_id = $1", [payment]))
     .toBe("DEAD_LETTERED");
   await page.goto("/");
+  await expect(page.getByRole("button", { name: /^Admin/ })).toBeVisible();
   await page.keyboard.press("Tab");
   await expect(page.getByRole("button", { name: /^Admin/ })).toBeFocused();
   await page.keyboard.press("Enter");
@@ -295,4 +296,21 @@ test("signing in as somebody else shows what he may do", async ({ stack, page })
   await signIn(page, "admin");
   await page.goto(`/payments/${payment}`);
   await expect(page.getByRole("button", { name: "Refund", exact: true })).toHaveAttribute("aria-disabled", "false");
+});
+
+test("a session ends with its token, says so, and goes on where one was", async ({ stack, page, complaints }) => {
+  complaints.expect(/401/);
+  await page.goto("/refunds?status=FAILED");
+  const signIn = async (ttl: string) => {
+    await page.getByLabel("Access token").fill(await stack.sign("OPERATOR", "olivia", ttl));
+    await page.getByRole("button", { name: "Sign in with the token" }).click();
+  };
+  await signIn("6s");
+  await expect(page.getByRole("heading", { name: "Refunds" })).toBeVisible();
+  await expect(page.getByText("Your session ends")).toBeVisible();
+  await expect(page.getByText("Your session has ended. Sign in again.")).toBeVisible({ timeout: 20_000 });
+  await signIn("1h");
+  await expect(page.getByRole("heading", { name: "Refunds" })).toBeVisible();
+  expect(page.url()).toContain("/refunds?status=FAILED");
+  await expect(page.locator("[data-live=live]")).toBeVisible();
 });

@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { SignInPage } from "@/features/session/SignInPage";
 import { DictionaryContext, loadDictionary } from "@/i18n";
 import type { Dictionary } from "@/i18n/en";
-import { loadSession, session } from "@/lib/session";
+import { hasEnded, loadSession, session } from "@/lib/session";
 import { dress, useSettings } from "@/lib/settings";
 import { useStore } from "@/lib/store";
-import { connection, disconnect, whenRefused } from "@/lib/ws";
+import { disconnect, whenRefused } from "@/lib/ws";
 import { ErrorState } from "@/ui/Messages";
 import { Shell } from "@/ui/Shell";
 
@@ -34,28 +34,34 @@ export function App() {
 
 function Session() {
   const known = useStore(session);
+  const isOver = useStore(hasEnded);
   const [error, setError] = useState<unknown>();
-  const wasSignedIn = useRef(false);
-  const load = () =>
-    void loadSession().then(
-      () => setError(undefined),
-      (failed) => setError(failed),
-    );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  /** Grows when the server has dropped us: whatever is watched is watched anew. */
+  const [generation, setGeneration] = useState(0);
+  const load = useCallback(
+    () =>
+      loadSession().then(
+        () => setError(undefined),
+        (failed) => setError(failed),
+      ),
+    [],
+  );
   useEffect(() => {
-    whenRefused(load);
-    load();
-  }, []);
+    whenRefused(() => {
+      disconnect();
+      void load().then(() => setGeneration((count) => count + 1));
+    });
+    void load();
+  }, [load]);
   const viewer = known?.viewer;
   const expiresAt = viewer?.expiresAt;
   useEffect(() => {
     if (!expiresAt) return;
-    wasSignedIn.current = true;
-    if (connection.get() === "refused") disconnect();
-    const timer = setTimeout(load, Math.min(Math.max(Date.parse(expiresAt) - Date.now() + 1_000, 1_000), 2 ** 31 - 1));
+    const left = Date.parse(expiresAt) - Date.now();
+    const timer = setTimeout(() => void load(), Math.min(Math.max(left + 1_000, 1_000), 2 ** 31 - 1));
     return () => clearTimeout(timer);
-  });
-  if (!known) return error ? <ErrorState error={error} retry={load} /> : null;
-  if (!viewer) return <SignInPage session={known} hasEnded={wasSignedIn.current && connection.get() === "refused"} />;
-  return <Shell session={known} viewer={viewer} />;
+  }, [expiresAt, load]);
+  if (!known) return error ? <ErrorState error={error} retry={() => void load()} /> : null;
+  if (!viewer) return <SignInPage session={known} hasEnded={isOver} />;
+  return <Shell key={generation} session={known} viewer={viewer} />;
 }

@@ -207,8 +207,8 @@ export class Stack {
   }
 
   /** A token, signed by the server's own command. */
-  async sign(role: "ADMIN" | "OPERATOR" | "SERVICE", subject: string): Promise<string> {
-    const child = spawn(BINARY, ["token", "--role", role, "--subject", subject], {
+  async sign(role: "ADMIN" | "OPERATOR" | "SERVICE", subject: string, ttl = "1h"): Promise<string> {
+    const child = spawn(BINARY, ["token", "--role", role, "--subject", subject, "--ttl", ttl], {
       env: { ...process.env, ...this.#env },
     });
     let text = "";

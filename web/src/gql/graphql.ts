@@ -645,6 +645,11 @@ export type OverviewChangedSubscriptionVariables = Exact<{ [key: string]: never;
 
 export type OverviewChangedSubscription = { overview: { strandedJobs: number, oldestPendingAgeSeconds: number | null, openDeadLetters: number, brokerConnected: boolean, asOf: string, outbox: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, payments: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, refunds: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, chargeJobs: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, publishedPerMinute: Array<{ at: string, value: number }>, failuresPerMinute: Array<{ at: string, value: number }>, publishLatencyMs: { p50: number | null, p99: number | null } } };
 
+export type BooksQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BooksQuery = { invariants: Array<{ name: string, description: string, holds: boolean, violations: number, sampleIds: Array<string>, checkedAt: string }> };
+
 export type PaymentRowFragment = { id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string };
 
 export type ActionFragment = { action: string, allowed: boolean, reason: string | null };
@@ -2273,6 +2278,18 @@ fragment Counted on Count {
   value
   precision
 }`, {"hash":"sha256:caf9d55b10fc82307ff2360289ad0bf24f928895d487afecd3644f3d499ffa5b"}) as unknown as TypedDocumentString<OverviewChangedSubscription, OverviewChangedSubscriptionVariables>;
+export const BooksDocument = new TypedDocumentString(`
+    query Books {
+  invariants {
+    name
+    description
+    holds
+    violations
+    sampleIds
+    checkedAt
+  }
+}
+    `, {"hash":"sha256:c62421b9397beb27d3930a492c6134dfeb78b3d83adcb6f98f17904d6f5c6870"}) as unknown as TypedDocumentString<BooksQuery, BooksQueryVariables>;
 export const PaymentsDocument = new TypedDocumentString(`
     query Payments($first: Int, $after: String, $last: Int, $before: String, $filter: PaymentFilter) {
   page: payments(

@@ -19,6 +19,9 @@ export interface Session {
 
 export const session = new Store<Session | undefined>(undefined);
 
+/** Whether a session ended that nobody has ended on purpose. */
+export const hasEnded = new Store(false);
+
 /** Asks the server who we are. */
 export async function loadSession(): Promise<Session> {
   let response: Response;
@@ -42,12 +45,14 @@ export async function signOut(): Promise<void> {
   const response = await post("/auth/logout", {});
   if (!response.ok) throw await refusal(response);
   const known = session.get();
+  hasEnded.set(false);
   if (known) session.set({ ...known, viewer: null });
 }
 
 async function taken(response: Response): Promise<Session> {
   if (!response.ok) throw await refusal(response);
   const found = (await response.json()) as Session;
+  hasEnded.set(found.viewer === null && (hasEnded.get() || Boolean(session.get()?.viewer)));
   session.set(found);
   return found;
 }

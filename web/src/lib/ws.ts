@@ -36,7 +36,8 @@ function socket(): Client {
         const { code, wasClean } = event as CloseEvent;
         if (code === FORBIDDEN) {
           connection.set("refused");
-          onRefused();
+          // Once the client has done with the close.
+          setTimeout(onRefused);
         } else connection.set(wasClean && code === 1000 ? "idle" : "reconnecting");
       },
     },

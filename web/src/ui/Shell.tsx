@@ -97,8 +97,8 @@ function Foot({ viewer, help }: { viewer: Viewer; help: () => void }) {
   };
   const leave = async () => {
     try {
-      await signOut();
       disconnect();
+      await signOut();
     } catch (error) {
       tell(String(error));
     }

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Can } from "@/features/charges/list";
-import { type ListSpec, listSearch, statusesOf } from "@/features/list/spec";
+import { type ListSpec, statusesOf } from "@/features/list/spec";
 import {
   type ChargeJobRowFragment,
   type ChargeJobStatus,
@@ -11,10 +11,9 @@ import { useT } from "@/i18n";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { RunJobs } from "./RunJobs";
+import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "PROCESSING", "FAILED", "DONE"] as const satisfies ChargeJobStatus[];
-const TEXTS = ["memberId", "sourceChargeId", "chargeEventId"] as const;
-export const jobSearch = listSearch(TEXTS);
 
 export function JobType({ type }: { type: "FIRST_CHARGE" | "ACTIVE_CHARGE_EVENT" }) {
   return useT().charge[type];

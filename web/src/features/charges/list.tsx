@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { type ListSpec, listSearch, statusesOf } from "@/features/list/spec";
+import { type ListSpec, statusesOf } from "@/features/list/spec";
 import {
   type ChargePaymentStatus,
   type ChargeRowFragment,
@@ -13,10 +13,9 @@ import { useSettings } from "@/lib/settings";
 import { Money } from "@/ui/Money";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
+import { TEXTS } from "./search";
 
 const STATUSES = ["REQUEST", "COMPLETE"] as const satisfies ChargePaymentStatus[];
-const TEXTS = ["memberId", "orderId", "gatewayTransactionId", "gateway"] as const;
-export const chargeSearch = listSearch(TEXTS);
 
 export function Can({ can }: { can: number }) {
   const { locale } = useSettings();

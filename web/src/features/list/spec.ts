@@ -1,27 +1,11 @@
 import type { ComponentType, ReactNode } from "react";
-import * as v from "valibot";
 import type { TypedDocumentString } from "@/gql/graphql";
 import type { Dictionary } from "@/i18n/en";
 import type { PageOf, Row } from "@/lib/list";
 import type { Of } from "@/ui/status";
+import type { ListSearch } from "./search";
 
-/** The state of a list as its address has it: texts alone, so that it is short and can be typed. */
-export type ListSearch = Record<string, string | undefined> & {
-  status?: string;
-  from?: string;
-  to?: string;
-  range?: string;
-  after?: string;
-  before?: string;
-  cols?: string;
-};
-
-/** Reads an address: names that the list does not know are dropped. */
-export function listSearch(texts: readonly string[]) {
-  const text = v.fallback(v.optional(v.pipe(v.string(), v.maxLength(500))), undefined);
-  const names = ["status", "from", "to", "range", "after", "before", "cols", ...texts];
-  return v.object(Object.fromEntries(names.map((name) => [name, text])));
-}
+export type { ListSearch };
 
 export interface Column<R> {
   key: string;

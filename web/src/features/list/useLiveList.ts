@@ -22,7 +22,7 @@ export function useLiveList<R extends Row>(spec: ListSpec<R>, search: ListSearch
     refetchInterval: isPaused ? false : REFRESH_MS,
     refetchOnWindowFocus: !isPaused,
   });
-  const { page: _page, after: _after, before: _before, ...filtered } = { page: undefined, ...asked };
+  const { after: _after, before: _before, ...filtered } = asked;
   const count = useQuery({
     queryKey: [spec.key, "count", filtered],
     queryFn: ({ signal }) => gql(spec.count, spec.filter(search, createdWithin(search, Date.now())), signal),

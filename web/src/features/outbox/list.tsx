@@ -8,17 +8,9 @@ import {
 import { CopyId } from "@/ui/CopyId";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
+import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "PROCESSING", "FAILED", "DEAD_LETTERED", "PUBLISHED"] as const satisfies OutboxStatus[];
-export const OUTBOX_TEXTS = [
-  "eventId",
-  "aggregateId",
-  "aggregateType",
-  "eventType",
-  "errorCode",
-  "correlationId",
-  "flowId",
-] as const;
 
 export const events: ListSpec<OutboxRowFragment> = {
   key: "events",
@@ -26,7 +18,7 @@ export const events: ListSpec<OutboxRowFragment> = {
   title: (t) => t.nav.outbox,
   of: "event",
   statuses: STATUSES,
-  texts: OUTBOX_TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
+  texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
   hasRange: true,
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },

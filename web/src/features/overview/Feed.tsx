@@ -12,7 +12,7 @@ import { Time } from "@/ui/Time";
 
 const ROW = 30;
 /** Thirteen rows, or what a tall window has room for. */
-const HEIGHT = `max(${13 * ROW}px, calc(100dvh - 465px))`;
+const HEIGHT = `max(${13 * ROW}px, calc(100dvh - 545px))`;
 /** Rows beyond what is seen, above and below. */
 const MARGIN = 6;
 

@@ -15,6 +15,7 @@ import { PageTitle } from "@/ui/PageTitle";
 import { StatusChip } from "@/ui/StatusChip";
 import type { Of, Tone } from "@/ui/status";
 import { Time } from "@/ui/Time";
+import { Books } from "./Books";
 import { LiveFeed } from "./Feed";
 import { latestOverview } from "./latest";
 
@@ -59,6 +60,7 @@ export function OverviewPage() {
             note={overview && overview.strandedJobs > 0 ? t.charge.stranded(String(overview.strandedJobs)) : undefined}
           />
         </div>
+        <Books />
         <section className="panel mt-3">
           <h2>{t.overview.feed}</h2>
           <LiveFeed />

@@ -3,9 +3,9 @@ import { type PaymentRowFragment, type PaymentStatus, PaymentsCountDocument, Pay
 import { Money } from "@/ui/Money";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
+import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "COMPLETED", "FAILED"] as const satisfies PaymentStatus[];
-export const PAYMENT_TEXTS = ["userId", "meetingId", "orderId", "paymentKey", "flowId"] as const;
 
 export const payments: ListSpec<PaymentRowFragment> = {
   key: "payments",
@@ -13,7 +13,7 @@ export const payments: ListSpec<PaymentRowFragment> = {
   title: (t) => t.nav.payments,
   of: "payment",
   statuses: STATUSES,
-  texts: PAYMENT_TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
+  texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
   hasRange: true,
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },
@@ -42,7 +42,7 @@ export const payments: ListSpec<PaymentRowFragment> = {
   count: PaymentsCountDocument,
   filter: (search, createdAt) => {
     const status = statusesOf({ statuses: STATUSES }, search);
-    const texts = Object.fromEntries(PAYMENT_TEXTS.map((key) => [key, search[key]]));
+    const texts = Object.fromEntries(TEXTS.map((key) => [key, search[key]]));
     return { filter: { ...texts, createdAt, status: status.length > 0 ? status : undefined } };
   },
 };

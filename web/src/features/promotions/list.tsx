@@ -1,14 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { type ListSpec, listSearch } from "@/features/list/spec";
+import type { ListSpec } from "@/features/list/spec";
 import { type PromotionRowFragment, PromotionsCountDocument, PromotionsDocument } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { session } from "@/lib/session";
 import { useStore } from "@/lib/store";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
-
-export const promotionSearch = listSearch([]);
 
 /** Whether it applies to a charge that is completed now. */
 export function stateOf(

@@ -4,9 +4,9 @@ import { useT } from "@/i18n";
 import { Money } from "@/ui/Money";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
+import { TEXTS } from "./search";
 
 const STATUSES = ["REQUESTED", "COMPLETED", "FAILED"] as const satisfies RefundStatus[];
-export const REFUND_TEXTS = ["paymentId", "userId", "meetingId", "failureCode", "flowId"] as const;
 
 function Source({ source }: { source: string }) {
   return useT().source[source] ?? source;
@@ -18,7 +18,7 @@ export const refunds: ListSpec<RefundRowFragment> = {
   title: (t) => t.nav.refunds,
   of: "refund",
   statuses: STATUSES,
-  texts: REFUND_TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
+  texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
   hasRange: true,
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },

@@ -1,5 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { chargeJobs, jobSearch } from "@/features/charge-jobs/list";
+import { chargeJobs } from "@/features/charge-jobs/list";
+import { jobSearch } from "@/features/charge-jobs/search";
 import { ListPage } from "@/features/list/ListPage";
 
 export const Route = createFileRoute("/charge-jobs/")({ validateSearch: jobSearch, component: Page });

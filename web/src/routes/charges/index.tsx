@@ -1,5 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { chargeSearch, charges } from "@/features/charges/list";
+import { charges } from "@/features/charges/list";
+import { chargeSearch } from "@/features/charges/search";
 import { ListPage } from "@/features/list/ListPage";
 
 export const Route = createFileRoute("/charges/")({ validateSearch: chargeSearch, component: Page });

@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ListPage } from "@/features/list/ListPage";
-import { listSearch } from "@/features/list/spec";
-import { events, OUTBOX_TEXTS } from "@/features/outbox/list";
+import { events } from "@/features/outbox/list";
+import { outboxSearch } from "@/features/outbox/search";
 
-export const Route = createFileRoute("/outbox/")({ validateSearch: listSearch(OUTBOX_TEXTS), component: Page });
+export const Route = createFileRoute("/outbox/")({ validateSearch: outboxSearch, component: Page });
 
 function Page() {
   return <ListPage spec={events} search={Route.useSearch()} />;

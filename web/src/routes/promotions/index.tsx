@@ -1,6 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ListPage } from "@/features/list/ListPage";
-import { promotionSearch, promotions } from "@/features/promotions/list";
+import { promotions } from "@/features/promotions/list";
+import { promotionSearch } from "@/features/promotions/search";
 
 export const Route = createFileRoute("/promotions/")({ validateSearch: promotionSearch, component: Page });
 

@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ListPage } from "@/features/list/ListPage";
-import { listSearch } from "@/features/list/spec";
-import { REFUND_TEXTS, refunds } from "@/features/refunds/list";
+import { refunds } from "@/features/refunds/list";
+import { refundSearch } from "@/features/refunds/search";
 
-export const Route = createFileRoute("/refunds/")({ validateSearch: listSearch(REFUND_TEXTS), component: Page });
+export const Route = createFileRoute("/refunds/")({ validateSearch: refundSearch, component: Page });
 
 function Page() {
   return <ListPage spec={refunds} search={Route.useSearch()} />;

@@ -22,7 +22,7 @@ use crate::{
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
     operations::{OverviewFeed, OverviewRefresher, Retention},
-    outbox::{Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
+    outbox::{Cleanup, Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
     payments::{
         PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows,
         consumers::{MeetingDeleted, ParticipantCancel, ParticipantRegister},
@@ -121,7 +121,7 @@ impl App {
         let hints = Hints::new(db.connector().clone());
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
-            overview: OverviewFeed::new(db.clone(), publisher.gate().clone(), charges.first_charge_percent()),
+            overview: OverviewFeed::new(db.clone(), publisher.gate().clone(), charges.clone()),
             payment_watcher: Watcher::new(PaymentRows(db.clone())),
             refund_watcher: Watcher::new(RefundRows(db.clone())),
             outbox_watcher: Watcher::new(OutboxRows(db.clone())),
@@ -193,6 +193,8 @@ impl App {
             self.tasks.spawn_worker(ChargeJobs(self.charges.clone()));
             self.tasks.spawn_worker(ChargeJobRecovery(self.charges.clone()));
             self.tasks.spawn_worker(GoogleConsume(self.charges.clone()));
+            let cleanup = Cleanup::new(self.db.clone(), &self.config.outbox, self.instance.to_string());
+            self.tasks.spawn_worker(cleanup);
             self.tasks.spawn_worker(Retention(self.db.clone()));
         }
     }

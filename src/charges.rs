@@ -25,13 +25,13 @@ use crate::{config::ChargeConfig, db::Database, gateways::PurchaseGateways, work
 pub use completion::{ChargeAnswer, CompleteError, Presented, Refused, RefusedCode};
 pub use consume::GoogleConsume;
 pub use job::{
-    AfterFailure, ChargeJob, ChargeJobFilter, ChargeJobGauges, ChargeJobRecovery, ChargeJobRows,
-    ChargeJobStatus, ChargeJobType, ChargeJobs, JobPolicy, RetryJobError, RunSummary, find_job,
-    job_waits_for, jobs_by_ids, jobs_of_charges, stranded_jobs,
+    ChargeJob, ChargeJobFilter, ChargeJobGauges, ChargeJobRecovery, ChargeJobRows, ChargeJobStatus,
+    ChargeJobType, ChargeJobs, RetryJobError, RunSummary, find_job, job_waits_for, jobs_by_ids,
+    jobs_of_charges,
 };
 pub use list::{ChargeFilter, by_ids, find};
 pub use member::{Member, MemberInput, UpsertMemberError, find_member, members_by_ids};
-pub use model::{Charge, ChargePaymentStatus, ChargeStatus, Container, container_of};
+pub use model::{Charge, ChargePaymentStatus, ChargeStatus, Container};
 pub use notice::{NoticeError, Noticed};
 pub use product::{CanProduct, CanProductInput, UpsertProductError, products};
 pub use promotion::{

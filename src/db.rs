@@ -2,6 +2,7 @@
 
 mod connect;
 mod constraint;
+mod daily;
 mod error;
 mod json;
 mod listener;
@@ -18,6 +19,7 @@ mod watch;
 
 pub use connect::Connector;
 pub use constraint::violated_constraint;
+pub use daily::{DailyRun, Day};
 pub use error::DbError;
 pub use json::StoredJson;
 pub use listener::{Hint, Hints};

@@ -3,6 +3,7 @@
 //! [`Outbox::enqueue`] is the only way in and takes a transaction; [`Publisher`] is the only one that claims.
 
 mod claim;
+mod cleanup;
 mod enqueue;
 mod envelope;
 mod gate;
@@ -21,6 +22,7 @@ mod throughput;
 mod wait;
 
 pub use claim::{Claimed, ClaimedEvent};
+pub use cleanup::Cleanup;
 pub use enqueue::{NewOutboxEvent, Outbox};
 pub use gate::{Gate, GateState};
 pub use gauges::OutboxGauges;

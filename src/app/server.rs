@@ -8,7 +8,6 @@ use super::App;
 use crate::{
     auth::{DevLogin, Sessions},
     broker::{BrokerState, ConsumerState},
-    charges::ChargeJobGauges,
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
     http::{self, Connections, Http, Readiness, SignIn, SocketPolicy},
@@ -208,11 +207,11 @@ impl Worker for Gauges {
             record::outbox_rows(status.as_str(), rows);
         }
         record::outbox_oldest_pending(gauges.oldest_pending());
-        let jobs = ChargeJobGauges::read(&self.0.db, self.0.charges.first_charge_percent()).await?;
-        for (status, rows) in jobs.by_status() {
+        let jobs = self.0.charges.job_gauges().await?;
+        for (status, rows) in jobs.by_status {
             record::charge_jobs(status.as_str(), rows);
         }
-        record::charge_jobs_stranded(jobs.stranded());
+        record::charge_jobs_stranded(jobs.stranded);
         Ok(())
     }
 }

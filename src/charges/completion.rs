@@ -175,7 +175,7 @@ impl Charges {
             let Some(charge) = store::of_order(&mut conn, &order_id).await? else {
                 return Err(CompleteError::NotFound(order_id));
             };
-            if let Some(answer) = self.answer_unasked(&charge, gateway, &reference) {
+            if let Some(answer) = answer_unasked(&charge, gateway, &reference) {
                 return Ok(answer);
             }
             // Before the gateway is asked: whatever happens from here on, the reconciler knows what to ask by.
@@ -195,27 +195,6 @@ impl Charges {
         Ok(self.conclude(Look { charge: &charge, reference: Some(&reference), asked }).await?)
     }
 
-    /// What can be answered without asking the gateway.
-    fn answer_unasked(&self, charge: &Charge, way: PaymentGateway, reference: &str) -> Option<ChargeAnswer> {
-        let charge = charge.clone();
-        if charge.gateway() != Some(way) {
-            let message =
-                format!("the charge was requested for {}, not for {}", charge.payment_gateway, way.as_str());
-            return Some(refuse(charge, RefusedCode::GatewayMismatch, message));
-        }
-        if charge.was_paid_by(reference) {
-            return Some(ChargeAnswer { charge, replayed: true, refused: None });
-        }
-        if !self.gateways.is_on(way) {
-            return Some(refuse(
-                charge,
-                RefusedCode::GatewayUnavailable,
-                "the payment gateway is not configured",
-            ));
-        }
-        None
-    }
-
     /// What a gateway told us by itself: the order's charge, and what the notice comes to.
     pub(super) async fn confirm(
         &self,
@@ -224,7 +203,7 @@ impl Charges {
         told: Purchase,
     ) -> Result<ChargeAnswer, CompleteError> {
         let reference = told.transaction_id.clone();
-        if let Some(answer) = self.answer_unasked(charge, gateway, &reference) {
+        if let Some(answer) = answer_unasked(charge, gateway, &reference) {
             return Ok(answer);
         }
         let after = self.config.charge_reconcile_after;
@@ -257,6 +236,20 @@ impl Charges {
         }
         Ok(recorded.answer)
     }
+}
+
+/// What can be answered without asking the gateway.
+fn answer_unasked(charge: &Charge, way: PaymentGateway, reference: &str) -> Option<ChargeAnswer> {
+    let charge = charge.clone();
+    if charge.gateway() != Some(way) {
+        let message =
+            format!("the charge was requested for {}, not for {}", charge.payment_gateway, way.as_str());
+        return Some(refuse(charge, RefusedCode::GatewayMismatch, message));
+    }
+    if charge.was_paid_by(reference) {
+        return Some(ChargeAnswer { charge, replayed: true, refused: None });
+    }
+    None
 }
 
 pub(super) fn refuse(charge: Charge, code: RefusedCode, message: impl Into<String>) -> ChargeAnswer {

@@ -10,8 +10,8 @@ mod store;
 mod wait;
 
 pub use gauges::ChargeJobGauges;
-pub use list::{ChargeJobFilter, ChargeJobRows, find_job, jobs_by_ids, jobs_of_charges, stranded_jobs};
-pub use model::{AfterFailure, ChargeJob, ChargeJobStatus, ChargeJobType, JobPolicy};
+pub use list::{ChargeJobFilter, ChargeJobRows, find_job, jobs_by_ids, jobs_of_charges};
+pub use model::{ChargeJob, ChargeJobStatus, ChargeJobType};
 pub use retry::RetryJobError;
 pub use run::{ChargeJobRecovery, ChargeJobs, RunSummary};
 pub(super) use store::{ClaimedJob, insert_claimed};

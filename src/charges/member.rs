@@ -116,7 +116,8 @@ async fn upsert(conn: &mut AsyncPgConnection, id: i64, nickname: &str) -> QueryR
     .await
 }
 
-/// A member with an id of ours. One that another service brought along may have taken the next: then the one after it.
+/// A member with an id of ours. One that another service brought along may have taken the next: then the next after all
+/// that are there, but for ids so large that none would be left.
 async fn insert(conn: &mut AsyncPgConnection, nickname: &str) -> QueryResult<Member> {
     loop {
         let made = Statement::new(
@@ -130,6 +131,11 @@ async fn insert(conn: &mut AsyncPgConnection, nickname: &str) -> QueryResult<Mem
         if let Some(member) = made {
             return Ok(member);
         }
+        Statement::new(
+            "SELECT setval('member_id_seq', (SELECT max(id) FROM member WHERE id < 1::bigint << 62))",
+        )
+        .execute(conn)
+        .await?;
     }
 }
 

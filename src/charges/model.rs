@@ -43,7 +43,7 @@ stored_enum! {
 }
 
 /// The container follows the gateway.
-pub const fn container_of(gateway: PaymentGateway) -> Container {
+pub(super) const fn container_of(gateway: PaymentGateway) -> Container {
     match gateway {
         PaymentGateway::GoogleIap => Container::Aos,
         PaymentGateway::AppleIap => Container::Ios,

@@ -3,7 +3,9 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use super::{
-    Charge, Charges, container_of, find, member, product,
+    Charge, Charges, find, member,
+    model::container_of,
+    product,
     store::{self, NewCharge},
 };
 use crate::{

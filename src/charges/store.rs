@@ -112,6 +112,25 @@ pub(super) async fn stop_asking(
     .await
 }
 
+/// What was presented before, and has no final answer yet, is what the gateway is asked by again.
+pub(super) async fn ask_by_earlier(
+    conn: &mut AsyncPgConnection,
+    before: &Charge,
+    reference: Option<&str>,
+) -> QueryResult<usize> {
+    Statement::new(
+        "UPDATE charge SET presented_reference = $3, presented_at = $4, next_check_at = $5
+         WHERE id = $1 AND payment_status = 'REQUEST' AND presented_reference IS NOT DISTINCT FROM $2",
+    )
+    .bind::<BigInt, _>(before.id)
+    .bind::<Nullable<Text>, _>(reference.map(str::to_owned))
+    .bind::<Nullable<Text>, _>(before.presented_reference.clone())
+    .bind::<Nullable<Timestamptz>, _>(before.presented_at)
+    .bind::<Nullable<Timestamptz>, _>(before.next_check_at)
+    .execute(conn)
+    .await
+}
+
 /// The other charge that this purchase has paid.
 pub(super) async fn other_paid_by(
     conn: &mut AsyncPgConnection,

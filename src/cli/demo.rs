@@ -1,6 +1,7 @@
-//! `paydesk demo`: payments, refunds and messages with some failures, through the public interfaces: GraphQL mutations
-//! from a service, and the meeting service's messages and its queue, which at times is not bound.
+//! `paydesk demo`: payments, refunds, coin purchases and messages with some failures, through the public interfaces:
+//! GraphQL mutations from a service and an operator, purchases at the simulated gateways, and the meeting service's messages and its queue, which at times is not bound.
 
+mod charges;
 mod messages;
 
 use std::time::Duration;
@@ -32,6 +33,10 @@ pub struct DemoArgs {
     /// Where the server listens
     #[arg(long, env = "PAYDESK_LISTEN", default_value = "127.0.0.1:8080")]
     pub server: String,
+
+    /// Where the simulated gateways are, at which members buy
+    #[arg(long, default_value = "http://127.0.0.1:9090")]
+    pub simulator: String,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it as the help of the group")]
@@ -80,21 +85,18 @@ const REFUND_ONE_OF: u8 = 5;
 /// Sends traffic until `--count` or Ctrl-C.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
     args.signing.check()?;
-    let day = Duration::from_secs(24 * 60 * 60);
-    let token = issue(&args.signing, "demo-meeting-service", Some("Demo"), &[Role::Service], day)
-        .map_err(|error| DemoError::Setup(error.to_string()))?;
-    let http = HttpClient::new(TIMEOUT, None).map_err(|error| DemoError::Setup(error.to_string()))?;
+    let client = |subject, role| Client::new(&args, subject, role);
+    let meetings = client("demo-meeting-service", Role::Service)?;
+    let (charges, operator) =
+        (client("demo-charge-service", Role::Service)?, client("demo-operator", Role::Admin)?);
     let broker = Broker::new(&args.broker, None).map_err(|error| DemoError::Setup(error.to_string()))?;
     let subscriber = broker
         .subscribe("demo.meeting-service", &["payment.completed"])
         .await
         .map_err(|error| DemoError::Setup(error.to_string()))?;
-    let pay = async {
-        let client = Client { http, url: format!("http://{}/graphql", args.server), token: token.into() };
-        client.pay_all(args.rate, args.count).await;
-    };
     tokio::select! {
-        () = pay => {}
+        () = meetings.pay_all(args.rate, args.count) => {}
+        () = charges::buy_all(&charges, &operator, args.simulator.trim_end_matches('/'), args.rate) => {}
         () = listen_at_times(&subscriber) => {}
         () = messages::send_all(&broker, args.rate) => {}
         _ = tokio::signal::ctrl_c() => {}
@@ -126,6 +128,15 @@ struct Client {
 }
 
 impl Client {
+    fn new(args: &DemoArgs, subject: &str, role: Role) -> Result<Self, DemoError> {
+        let setup = |error: &dyn std::error::Error| DemoError::Setup(error.to_string());
+        let day = Duration::from_secs(24 * 60 * 60);
+        let token =
+            issue(&args.signing, subject, Some("Demo"), &[role], day).map_err(|error| setup(&error))?;
+        let http = HttpClient::new(TIMEOUT, None).map_err(|error| setup(&error))?;
+        Ok(Self { http, url: format!("http://{}/graphql", args.server), token: token.into() })
+    }
+
     async fn pay_all(&self, rate: u32, count: Option<u64>) {
         let mut ticks = tokio::time::interval(Duration::from_secs(1) / rate);
         let mut under_way = futures_util::stream::FuturesUnordered::new();
@@ -167,14 +178,21 @@ impl Client {
 
     /// Asks, prints the answer, and gives it back.
     async fn ask(&self, query: &str, variables: &Value) -> Option<Value> {
-        let body = json!({ "query": query, "variables": variables }).to_string().into_bytes();
+        let body = json!({ "query": query, "variables": variables });
         let authorization = format!("Bearer {}", self.token.expose_secret());
-        let headers = [("authorization", authorization.as_str())];
-        match self.http.post_json(&self.url, &headers, body).await {
-            Ok(answer) if answer.status == 200 => {
-                println!("{}", String::from_utf8_lossy(&answer.body));
-                serde_json::from_slice(&answer.body).ok()
-            }
+        let answer = self.send(&self.url, &[("authorization", authorization.as_str())], &body).await?;
+        println!("{answer}");
+        Some(answer)
+    }
+
+    /// Posts JSON to another server, without our token.
+    async fn post(&self, url: &str, body: &Value) -> Option<Value> {
+        self.send(url, &[], body).await
+    }
+
+    async fn send(&self, url: &str, headers: &[(&'static str, &str)], body: &Value) -> Option<Value> {
+        match self.http.post_json(url, headers, body.to_string().into_bytes()).await {
+            Ok(answer) if answer.status == 200 => serde_json::from_slice(&answer.body).ok(),
             Ok(answer) => {
                 eprintln!("demo: the server answered {}", answer.status);
                 None

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use chrono::NaiveTime;
+use chrono_tz::Tz;
 use clap::Args;
 
 use super::value::{duration, positive_duration};
@@ -63,4 +65,29 @@ pub struct OutboxConfig {
     /// Messages in flight at most, over all publishers
     #[arg(long, env = "PAYDESK_OUTBOX_WINDOW", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     pub outbox_window: u16,
+
+    /// When old events are deleted, once a day, by the clock of the cleanup's time zone
+    #[arg(long, env = "PAYDESK_OUTBOX_CLEANUP_AT", default_value = "03:00", value_parser = time_of_day)]
+    pub outbox_cleanup_at: NaiveTime,
+
+    /// The time zone of the cleanup's days
+    #[arg(long, env = "PAYDESK_OUTBOX_CLEANUP_TIMEZONE", default_value = "Asia/Seoul", value_parser = time_zone)]
+    pub outbox_cleanup_timezone: Tz,
+
+    /// How long PUBLISHED events are kept
+    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHED_RETENTION", default_value = "30d", value_parser = positive_duration)]
+    pub outbox_published_retention: Duration,
+
+    /// How long DEAD_LETTERED events are kept
+    #[arg(long, env = "PAYDESK_OUTBOX_DEAD_LETTER_RETENTION", default_value = "90d", value_parser = positive_duration)]
+    pub outbox_dead_letter_retention: Duration,
+}
+
+fn time_of_day(text: &str) -> Result<NaiveTime, String> {
+    NaiveTime::parse_from_str(text, "%H:%M")
+        .map_err(|_unreadable| "write a time of day such as 03:00".to_owned())
+}
+
+fn time_zone(text: &str) -> Result<Tz, String> {
+    text.parse().map_err(|_unknown| "write the name of a time zone such as Asia/Seoul or UTC".to_owned())
 }

@@ -98,6 +98,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    daily_run (name, day) {
+        name -> Text,
+        day -> Date,
+        instance -> Text,
+        started_at -> Timestamptz,
+        beat_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
     failure (id) {
         id -> Int8,
         position -> Nullable<Int8>,
@@ -345,6 +356,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     charge,
     charge_event,
     charge_event_job,
+    daily_run,
     failure,
     failure_feed,
     failure_group,

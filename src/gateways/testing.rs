@@ -112,7 +112,8 @@ impl Drop for Files {
 }
 
 pub(super) async fn simulator() -> RunningSimulator {
-    Simulator::start("127.0.0.1:0".parse().unwrap()).await.unwrap()
+    let setup = SimulatorSetup { webhook_retry: Duration::from_millis(1), ..SimulatorSetup::default() };
+    Simulator::start_with("127.0.0.1:0".parse().unwrap(), setup).await.unwrap()
 }
 
 impl Bench {

@@ -75,7 +75,7 @@ impl OverviewObject {
 
     /// Bonus jobs in each state that is not the end.
     async fn charge_jobs(&self) -> Vec<StatusCount> {
-        let states = self.0.charge_jobs.by_status();
+        let states = self.0.charge_jobs.by_status;
         let counted = |(status, rows): (ChargeJobStatus, i64)| {
             self.counted(status.as_str(), rows.min(10_000), rows > 10_000)
         };
@@ -84,7 +84,7 @@ impl OverviewObject {
 
     /// Bonus jobs that wait while no promotion is active, counted up to 10,001.
     async fn stranded_jobs(&self) -> Long {
-        Long::clamped(self.0.charge_jobs.stranded())
+        Long::clamped(self.0.charge_jobs.stranded)
     }
 
     /// How long the oldest PENDING event has waited, in whole seconds; null while there is none.

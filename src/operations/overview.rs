@@ -10,7 +10,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    charges::ChargeJobGauges,
+    charges::{ChargeJobGauges, Charges},
     db::{Database, DbError, Minute, Statement, page::Listing},
     failures,
     inbox::{DeadLetterFilter, DeadLetterStatus},
@@ -64,7 +64,7 @@ pub struct Overview {
 pub struct OverviewFeed {
     db: Database,
     gate: Gate,
-    first_charge_percent: i32,
+    charges: Charges,
     latest: watch::Sender<Option<(Timer, Arc<Overview>)>>,
     asked: watch::Sender<Option<Timer>>,
     wanted: Notify,
@@ -79,11 +79,11 @@ struct History {
 
 impl OverviewFeed {
     /// Looks at nothing until somebody asks.
-    pub fn new(db: Database, gate: Gate, first_charge_percent: i32) -> Arc<Self> {
+    pub fn new(db: Database, gate: Gate, charges: Charges) -> Arc<Self> {
         Arc::new(Self {
             db,
             gate,
-            first_charge_percent,
+            charges,
             latest: watch::Sender::new(None),
             asked: watch::Sender::new(None),
             wanted: Notify::new(),
@@ -118,7 +118,7 @@ impl OverviewFeed {
 
     async fn look(&self) -> Result<Overview, DbError> {
         let outbox = OutboxGauges::read(&self.db).await?;
-        let charge_jobs = ChargeJobGauges::read(&self.db, self.first_charge_percent).await?;
+        let charge_jobs = self.charges.job_gauges().await?;
         let mut conn = self.db.read().await?;
         let as_of = now(&mut conn).await?;
         let open = DeadLetterFilter { status: Some(vec![DeadLetterStatus::Open]) };

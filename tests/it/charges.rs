@@ -337,6 +337,64 @@ async fn the_reference_is_stored_before_the_gateway_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_presented_while_the_gateway_is_off_is_kept_for_later() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
+    let off = TestApp::builder().set("workers", false).start_beside(&test).await;
+    let member = member(&test.service()).await;
+    let charge = requested(&test.service(), &member, "PG").await;
+    let receipt = paid_at_bootpay(&shop, order(&charge)).await;
+    let payload = verify(&off.service(), "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")));
+    let reconciler = TestApp::builder()
+        .shop(&shop)
+        .set("charge-reconcile-interval", "200ms")
+        .set("charge-reconcile-after", "200ms")
+        .start_beside(&test)
+        .await;
+    test.db.run("UPDATE charge SET next_check_at = now()").await;
+    eventually("it is completed", async || {
+        (test.db.count("charge WHERE payment_status = 'COMPLETE'").await == 1).then_some(())
+    })
+    .await;
+    for app in [test, off, reconciler] {
+        app.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_charges_costs_the_same_statements_whatever_the_page_holds() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
+    promotion(&test.admin(), 10, 0).await;
+    let mut members = Vec::new();
+    for _ in 0..12 {
+        let member = member(&test.service()).await;
+        bought(&shop, &test.service(), &member).await;
+        members.push(member);
+    }
+    let query = "query ($n: Int) { charges(first: $n, filter: { status: [CHARGE] }) { nodes { id
+        member { id wallets { chargeCan } } providerCalls { outcome } failures { id }
+        jobs { id member { id } chargeEvent { id } resultCharge { id } waitingFor { reason } failures { id } } } count { value } } }";
+    let cost = async |rows: usize| {
+        let mut costs = Vec::new();
+        for _ in 0..6 {
+            let before = test.app.db.statements();
+            let data = test.operator().data(query, json!({ "n": rows })).await;
+            costs.push(test.app.db.statements() - before);
+            let nodes = data["charges"]["nodes"].as_array().unwrap();
+            assert_eq!(nodes.len(), rows);
+            assert!(nodes.iter().all(|node| node["jobs"][0]["resultCharge"]["id"].is_string()));
+        }
+        // The feed and the metrics look at the database beside it, now and then.
+        costs.into_iter().min().unwrap()
+    };
+    let few = cost(3).await;
+    assert_eq!(cost(12).await, few, "statements for 12 rows, and for 3");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn members_and_products_are_written_and_what_operators_did_is_audited() {
     let shop = Shop::start().await;
     let test = TestApp::builder().shop(&shop).start().await;

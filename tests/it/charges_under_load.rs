@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
+use paydesk::auth::Role;
 use serde_json::json;
+use tokio::{sync::Semaphore, task::JoinSet};
 
 use crate::{
     charges::books_are_true,
@@ -23,9 +25,11 @@ use crate::{
     },
 };
 
-const MEMBERS: usize = 10;
-const CHARGES: usize = 16;
-const KILLS: usize = 3;
+const MEMBERS: usize = 50;
+const CHARGES: usize = 64;
+/// Purchases under way at once: what the test's own machine bears in sockets.
+const AT_ONCE: usize = 256;
+const KILLS: usize = 8;
 
 /// What both processes are set to: short waits, so that the end comes soon.
 const SETTINGS: [(&str, &str); 8] = [
@@ -61,14 +65,12 @@ async fn lock_the_other_way_round(test: &TestApp, stop: Arc<AtomicBool>, victims
 }
 
 /// Buys once, with whichever process answers, until it is known to be complete.
-async fn buy_once(shop: &Shop, bases: [String; 2], member: &str, key: &str) {
+async fn buy_once(shop: &Shop, servers: &[Actor; 2], member: &str, key: &str) {
     let mut asked = 0;
     let mut ask = async |query: &str, variables: serde_json::Value| {
         loop {
             asked += 1;
-            let actor =
-                Actor::new(bases[asked % 2].clone(), Some(token(&[paydesk::auth::Role::Service], "load")));
-            match actor.try_query(query, variables.clone()).await {
+            match servers[asked % 2].try_query(query, variables.clone()).await {
                 Ok(answer) if answer["data"].is_object() => break answer,
                 // Killed, starting, or busy: ask the other one.
                 _ => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -119,12 +121,18 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
         let (test, stop, victims) = (Arc::clone(&test), Arc::clone(&stop), Arc::clone(&victims));
         tokio::spawn(async move { lock_the_other_way_round(&test, stop, victims).await })
     };
-    let mut buying = tokio::task::JoinSet::new();
+    let service = |base: &String| Actor::new(base.clone(), Some(token(&[Role::Service], "load")));
+    let servers = Arc::new([service(&ports[0]), service(&ports[1])]);
+    let sockets = Arc::new(Semaphore::new(AT_ONCE));
+    let mut buying = JoinSet::new();
     for member in &members {
         for number in 0..CHARGES {
-            let (shop, ports, member) = (Arc::clone(&shop), ports.clone(), member.clone());
-            let key = format!("{member}-{number}");
-            buying.spawn(async move { buy_once(&shop, ports, &member, &key).await });
+            let (shop, servers, sockets) = (Arc::clone(&shop), Arc::clone(&servers), Arc::clone(&sockets));
+            let (member, key) = (member.clone(), format!("{member}-{number}"));
+            buying.spawn(async move {
+                let _one_of_many = sockets.acquire().await.unwrap();
+                buy_once(&shop, &servers, &member, &key).await;
+            });
         }
     }
     for _ in 0..KILLS {

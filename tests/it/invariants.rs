@@ -119,6 +119,21 @@ fn breaks() -> Vec<(&'static str, String, &'static str)> {
             "7",
         ),
         (
+            "cancelled-participants-refunded",
+            format!(
+                "{completed}INSERT INTO participant_cancel (meeting_id, user_id, canceled_at, event_id, created_at)
+                 VALUES (1, 1, now(), gen_random_uuid(), now() + interval '2 minutes');"
+            ),
+            "7",
+        ),
+        (
+            "dead-letters-on-the-feed",
+            "INSERT INTO inbound_dead_letter (id, queue, body, error_class, error_code, error)
+             VALUES (6, 'payment.meeting.deleted', '', 'DATA', 'NOT_JSON', 'no');"
+                .to_owned(),
+            "6",
+        ),
+        (
             "failures-on-the-feed",
             "INSERT INTO failure (id, kind, severity, subject_type, subject_id, code, message, fingerprint, attempt, occurred_at)
              VALUES (5, 'PAYMENT_FAILED', 'INFO', 'PAYMENT', '1', 'X', 'x', 'f', 1, now() - interval '2 minutes');"

@@ -239,6 +239,10 @@ async fn the_reconciler_completes_what_was_paid_without_anybody_telling_us() {
     let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100", "status": "pending" })).await;
     let payload = google(&service, order(&charge), "coin_100", &token).await;
     assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_PENDING")));
+    // Something else, which is refused for good, does not take its place.
+    let other = shop.buy(json!({ "gateway": "google", "sku": "coin_100", "status": "cancelled" })).await;
+    let payload = google(&service, order(&charge), "coin_100", &other).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_CANCELED")));
     shop.buy(json!({ "gateway": "google", "transactionId": token, "status": "paid" })).await;
     is_complete(&test, &charge).await;
     books_are_true(&test).await;

@@ -86,6 +86,8 @@ fn a_wrong_value_is_told_with_its_variable_and_what_would_do() {
         ("PAYDESK_DB_POOL_SIZE", "0", "1..=1000"),
         ("PAYDESK_PROVIDER_TIMEOUT", "30", "such as"),
         ("PAYDESK_OUTBOX_STUCK_AFTER", "1000000000d", "36500d"),
+        ("PAYDESK_OUTBOX_CLEANUP_AT", "3 am", "03:00"),
+        ("PAYDESK_OUTBOX_CLEANUP_TIMEZONE", "Seoul", "Asia/Seoul"),
         ("PAYDESK_OUTBOX_STUCK_AFTER", "5s", "PAYDESK_OUTBOX_CONFIRM_TIMEOUT"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", "http://"),
     ] {

@@ -128,7 +128,7 @@ impl Charges {
     }
 
     /// A charge that stays in REQUEST: where its gateway can only be asked by what was presented, and the answer to that is
-    /// final, nobody asks any more.
+    /// final, it is asked by what was presented before, if that is open, or not any more.
     async fn settle_unpaid(
         &self,
         tx: &mut Transaction,
@@ -137,7 +137,13 @@ impl Charges {
         ask_again: bool,
     ) -> Result<(), DbError> {
         let by_order_id = charge.gateway().is_some_and(|gateway| self.gateways.knows_order_ids(gateway));
-        if !ask_again && !by_order_id {
+        if ask_again || by_order_id {
+            return Ok(());
+        }
+        let earlier = look.charge.presented_reference.as_deref();
+        if earlier.is_some() && earlier != look.reference && look.charge.next_check_at.is_some() {
+            store::ask_by_earlier(tx.conn(), look.charge, look.reference).await?;
+        } else {
             store::stop_asking(tx.conn(), charge.id, look.reference).await?;
         }
         Ok(())

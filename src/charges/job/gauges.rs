@@ -3,51 +3,49 @@ use diesel_async::RunQueryDsl;
 
 use super::ChargeJobStatus;
 use crate::{
-    charges::promotion,
-    db::{Database, DbError, Statement},
+    charges::{Charges, promotion},
+    db::{DbError, Statement},
 };
 
-/// How the bonus jobs stand. Counts go up to 10,001, so that asking never costs more as the table grows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryableByName)]
-pub struct ChargeJobGauges {
+#[derive(QueryableByName)]
+struct Counts {
     #[diesel(sql_type = BigInt)]
     pending: i64,
     #[diesel(sql_type = BigInt)]
     processing: i64,
     #[diesel(sql_type = BigInt)]
     failed: i64,
-    #[diesel(sql_type = BigInt)]
-    stranded: i64,
 }
 
-impl ChargeJobGauges {
-    /// Reads them; every part is a bounded look at an index, whose order it names.
-    pub async fn read(db: &Database, first_charge_percent: i32) -> Result<Self, DbError> {
-        let mut conn = db.read().await?;
-        let gauges: Self = Statement::new(
+/// How the bonus jobs stand. Counts go up to 10,001, so that asking never costs more as the table grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChargeJobGauges {
+    /// Jobs in each state that is not the end.
+    pub by_status: [(ChargeJobStatus, i64); 3],
+    /// Jobs that wait while no promotion is active; 0 while one is.
+    pub stranded: i64,
+}
+
+impl Charges {
+    /// Reads how the jobs stand; every part is a bounded look at an index, whose order it names.
+    pub async fn job_gauges(&self) -> Result<ChargeJobGauges, DbError> {
+        let mut conn = self.db.read().await?;
+        let Counts { pending, processing, failed } = Statement::new(
             "SELECT
                  (SELECT count(*) FROM (SELECT FROM charge_event_job WHERE status = 'PENDING' ORDER BY coalesce(next_retry_at, created_at) LIMIT 10001) few) AS pending,
                  (SELECT count(*) FROM (SELECT FROM charge_event_job WHERE status = 'PROCESSING' ORDER BY processing_started_at LIMIT 10001) few) AS processing,
-                 (SELECT count(*) FROM (SELECT FROM charge_event_job WHERE status = 'FAILED' ORDER BY created_at LIMIT 10001) few) AS failed,
-                 0::bigint AS stranded",
+                 (SELECT count(*) FROM (SELECT FROM charge_event_job WHERE status = 'FAILED' ORDER BY created_at LIMIT 10001) few) AS failed",
         )
         .get_result(&mut conn)
         .await?;
-        let is_active = promotion::is_any_active(&mut conn, first_charge_percent).await?;
-        Ok(Self { stranded: if is_active { 0 } else { gauges.pending }, ..gauges })
-    }
-
-    /// Jobs in each state that is not the end.
-    pub fn by_status(&self) -> [(ChargeJobStatus, i64); 3] {
-        [
-            (ChargeJobStatus::Pending, self.pending),
-            (ChargeJobStatus::Processing, self.processing),
-            (ChargeJobStatus::Failed, self.failed),
-        ]
-    }
-
-    /// Jobs that wait while no promotion is active.
-    pub fn stranded(&self) -> i64 {
-        self.stranded
+        let is_active = promotion::is_any_active(&mut conn, self.config.first_charge_percent).await?;
+        Ok(ChargeJobGauges {
+            by_status: [
+                (ChargeJobStatus::Pending, pending),
+                (ChargeJobStatus::Processing, processing),
+                (ChargeJobStatus::Failed, failed),
+            ],
+            stranded: if is_active { 0 } else { pending },
+        })
     }
 }

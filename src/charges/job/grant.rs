@@ -4,8 +4,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use super::{
-    AfterFailure, JobPolicy,
-    model::Trigger,
+    model::{AfterFailure, JobPolicy, Trigger},
     store::{self, ClaimedJob},
 };
 use crate::{

@@ -1,19 +1,18 @@
 //! What the API reads: single jobs, lists, counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
+    BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{BigInt, Bool, Integer},
+    sql_types::{Bool, Integer},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::{ChargeJob, ChargeJobStatus, ChargeJobType};
 use crate::{
-    charges::promotion,
     db::{
-        Counting, Database, DbError, RowSource, Statement,
+        Counting, Database, DbError, RowSource,
         page::{Listing, PageRequest, PageRows, keyset_page},
         schema::charge_event_job as jobs,
     },
@@ -109,25 +108,6 @@ pub async fn jobs_of_charges(
         .select(ChargeJob::as_select())
         .load(conn)
         .await
-}
-
-/// Jobs that wait while no promotion is active, counted up to 10,001; 0 while one is.
-pub async fn stranded_jobs(conn: &mut AsyncPgConnection, first_charge_percent: i32) -> QueryResult<i64> {
-    #[derive(QueryableByName)]
-    struct Stranded {
-        #[diesel(sql_type = BigInt)]
-        stranded: i64,
-    }
-    if promotion::is_any_active(conn, first_charge_percent).await? {
-        return Ok(0);
-    }
-    let row: Stranded = Statement::new(
-        "SELECT count(*) AS stranded FROM (
-             SELECT FROM charge_event_job WHERE status = 'PENDING' ORDER BY coalesce(next_retry_at, created_at) LIMIT 10001) few",
-    )
-    .get_result(conn)
-    .await?;
-    Ok(row.stranded)
 }
 
 /// The jobs as a watcher reads them.

@@ -125,7 +125,7 @@ impl Trigger {
 
 /// What follows a try that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterFailure {
+pub(super) enum AfterFailure {
     /// PENDING, due after the wait.
     Retry {
         /// Failed retries now.
@@ -142,21 +142,21 @@ pub enum AfterFailure {
 
 /// How often and after which waits a bonus is tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobPolicy {
+pub(super) struct JobPolicy {
     /// After the immediate try, the first retry, the second, …; the last one stands for all further ones.
-    pub backoff: Vec<Duration>,
+    pub(super) backoff: Vec<Duration>,
     /// Failed retries after which it is FAILED.
-    pub max_retries: i32,
+    pub(super) max_retries: i32,
 }
 
 impl JobPolicy {
     /// After the first try, which is made at once and is no retry.
-    pub fn after_first_try(&self) -> AfterFailure {
+    pub(super) fn after_first_try(&self) -> AfterFailure {
         AfterFailure::Retry { retry_count: 0, wait: self.wait(0) }
     }
 
     /// After a retry that failed, when so many had failed before.
-    pub fn after_retry(&self, failed_before: i32) -> AfterFailure {
+    pub(super) fn after_retry(&self, failed_before: i32) -> AfterFailure {
         let retry_count = failed_before.saturating_add(1);
         if retry_count >= self.max_retries {
             AfterFailure::GiveUp { retry_count }

@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{AfterFailure, ChargeJob, ChargeJobStatus, ChargeJobType};
+use super::{ChargeJob, ChargeJobStatus, ChargeJobType, model::AfterFailure};
 use crate::{
     charges::{Charge, ChargePaymentStatus, ChargeStatus, promotion::Earned},
     db::{

@@ -32,4 +32,27 @@ pub(super) const INVARIANTS: &[Invariant] = &[
          WHERE payment.status = 'COMPLETED' AND payment.completed_at > meeting_closed.created_at
            AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
     ),
+    invariant!(
+        "cancelled-participants-refunded",
+        "A cancel is remembered as one that found no payment only if there was none.",
+        "SELECT payment.id FROM (
+             SELECT id, meeting_id, user_id, status, completed_at FROM payment ORDER BY created_at DESC, id DESC LIMIT $1
+         ) payment
+         JOIN participant_cancel cancel ON cancel.meeting_id = payment.meeting_id AND cancel.user_id = payment.user_id
+         WHERE payment.status = 'COMPLETED' AND payment.completed_at < cancel.created_at - interval '1 minute'
+           AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
+    ),
+    invariant!(
+        "dead-letters-on-the-feed",
+        "Every open dead letter was told as a failure.",
+        "SELECT letter.id FROM (
+             SELECT id FROM inbound_dead_letter
+             WHERE status = 'OPEN' AND received_at > now() - interval '170 days'
+             ORDER BY received_at DESC, id DESC LIMIT $1
+         ) letter
+         WHERE NOT EXISTS (
+             SELECT 1 FROM failure
+             WHERE failure.subject_type = 'INBOUND_DEAD_LETTER' AND failure.subject_id = letter.id::text OFFSET 0
+         )"
+    ),
 ];

@@ -160,7 +160,7 @@ impl Watched<'_> {
         ] {
             eventually(what, async || (db.count(done).await > 0).then_some(())).await;
         }
-        for statement in ["WITH due AS MATERIALIZED", "WITH stuck AS", "AS stranded", "WITH credited AS"] {
+        for statement in ["WITH due AS MATERIALIZED", "WITH stuck AS", "few) AS failed", "WITH credited AS"] {
             let seen = async || self.explainer.seen(|plan| plan.query.contains(statement)).pop();
             eventually(&format!("`{statement}` was sent"), seen).await;
         }

@@ -211,6 +211,13 @@ impl TestApp {
         Actor::new(self.base.clone(), None)
     }
 
+    /// What Prometheus would read.
+    pub async fn metrics(&self) -> String {
+        let client = paydesk::httpclient::HttpClient::new(std::time::Duration::from_secs(5), None).unwrap();
+        let answer = client.get(&format!("http://{}/metrics", self.base), &[]).await.unwrap();
+        String::from_utf8(answer.body.to_vec()).unwrap()
+    }
+
     /// The exchange of the payments' events, as this test has it.
     pub fn exchange(&self) -> String {
         format!("{}payment.events", self.prefix)

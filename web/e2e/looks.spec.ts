@@ -7,8 +7,7 @@ import { expect, signIn, test } from "./support/test";
 const AXE = readFileSync(fileURLToPath(new URL("../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
 const DIST = fileURLToPath(new URL("../dist/console/", import.meta.url));
 const PICTURES = fileURLToPath(new URL("../screenshots/", import.meta.url));
-/** Beside the other results, unless the README's pictures are to be taken anew. */
-const SHOTS = process.env.PAYDESK_SCREENSHOTS ?? fileURLToPath(new URL("../test-results/screenshots", import.meta.url));
+const SHOTS = fileURLToPath(new URL("../test-results/screenshots/", import.meta.url));
 
 /** What axe finds, in words. */
 async function findings(page: Page): Promise<string[]> {
@@ -135,7 +134,7 @@ test.describe("pages", () => {
           );
           expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
           if ((locale === "ko") === (theme === "dark"))
-            await page.screenshot({ path: `${SHOTS}/${name}-${locale}-${theme}.png` });
+            await page.screenshot({ path: `${SHOTS}${name}-${locale}-${theme}.png` });
         }
         await page.goto(paths[2]?.[1] ?? "/");
         await page.getByRole("button", { name: /^(Refund|환불)$/ }).click();

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { en } from "./en";
 import { ko } from "./ko";
@@ -22,4 +23,36 @@ it("Korean is Korean, but for names", () => {
     ([place, text]) => typeof text === "string" && !/[가-힣]/.test(text) && !names.test(place),
   );
   expect(untranslated).toEqual([]);
+});
+
+it("every check of the books and every kind of failure has its words", () => {
+  const folder = new URL("../../../src/operations/invariants/", import.meta.url);
+  const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));
+  const checks = sources.flatMap((source) =>
+    [...source.matchAll(/invariant!\(\s*"([a-z-]+)"/g)].map(([, name]) => name),
+  );
+  expect(checks.length).toBeGreaterThan(20);
+  expect(checks.filter((name) => !name || !(name in en.invariant))).toEqual([]);
+  const schema = readFileSync(new URL("../../../schema.graphql", import.meta.url), "utf8");
+  const values = (type: string) =>
+    [...(schema.split(`enum ${type} {`)[1]?.split("\n}")[0] ?? "").matchAll(/^\t([A-Z_]+)$/gm)].map(
+      ([, value]) => value ?? "",
+    );
+  expect(values("FailureKind").filter((kind) => !(kind in en.kind))).toEqual([]);
+  for (const type of [
+    "OutboxStatus",
+    "PaymentStatus",
+    "RefundStatus",
+    "InboundDeadLetterStatus",
+    "ChargePaymentStatus",
+    "ChargeJobStatus",
+    "Severity",
+    "ProviderOutcome",
+    "PublishOutcome",
+  ]) {
+    expect(
+      values(type).filter((value) => !(value in en.status)),
+      type,
+    ).toEqual([]);
+  }
 });

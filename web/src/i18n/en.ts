@@ -419,6 +419,11 @@ export const en = {
       `${what}: ${now} in the running minute, ${peak} at most in one minute of the last hour`,
   },
   invariant: {
+    "messages-carried-out": "Every message is carried out within an hour, or kept as a dead letter.",
+    "deleted-meetings-refunded": "Every payment of a deleted meeting has a refund, made or refused.",
+    "closed-meetings-unpaid": "Nobody goes on paying for a meeting that was deleted.",
+    "cancelled-participants-refunded": "A cancel counts as one without a payment only if there was none.",
+    "dead-letters-on-the-feed": "Every open dead letter was told as a failure.",
     "payment-events": "Every completed or failed payment has its event in the outbox.",
     "refund-events": "Every completed refund has its event in the outbox.",
     "refunded-payments-gone": "A refunded payment is not among the payments any more.",

@@ -412,6 +412,11 @@ export const ko: Dictionary = {
     chart: (what, now, peak) => `${what}: 현재 분 ${now}건, 최근 1시간 최대 분당 ${peak}건`,
   },
   invariant: {
+    "messages-carried-out": "모든 메시지는 한 시간 안에 처리되거나 데드 레터로 보관됩니다.",
+    "deleted-meetings-refunded": "삭제된 모임의 모든 결제에는 완료되었거나 거절된 환불이 있습니다.",
+    "closed-meetings-unpaid": "삭제된 모임에는 더 이상 결제되지 않습니다.",
+    "cancelled-participants-refunded": "결제 없는 취소로 기억된 것은 실제로 결제가 없던 경우뿐입니다.",
+    "dead-letters-on-the-feed": "미처리 데드 레터는 모두 실패로 알려졌습니다.",
     "payment-events": "완료되거나 실패한 모든 결제는 아웃박스에 이벤트가 있습니다.",
     "refund-events": "완료된 모든 환불은 아웃박스에 이벤트가 있습니다.",
     "refunded-payments-gone": "환불된 결제는 결제 목록에 남아 있지 않습니다.",

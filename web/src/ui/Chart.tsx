@@ -40,7 +40,10 @@ export function Chart({ points, label, colour }: { points: Series[]; label: stri
         padding: [8, 8, 0, 0],
         legend: { show: false },
         cursor: { show: false },
-        scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(5, max * 1.1)] } },
+        scales: {
+          x: { time: false, range: (_, min, max) => [min ?? 0, (max ?? 0) + 60] },
+          y: { range: (_, __, max) => [0, Math.max(5, max * 1.1)] },
+        },
         axes: [
           {
             ...axis,

@@ -1,15 +1,15 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt bench build stop
+.PHONY: help run test e2e lint fmt bench build stop
 # More arguments for the tool behind a command: make test ARGS='-E "test(refund)"'
 ARGS ?=
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## everything, from nothing: services, server, gateway simulator, demo traffic; Ctrl-C ends it
 	@dev/run
 
-test: ## all tests, from nothing; ARGS are the test runner's
+test: ## all tests, from nothing; with ARGS, the test runner's, the server's alone
 	@dev/test $(ARGS)
 
 lint: ## formatting, clippy, and the scripts
@@ -17,11 +17,16 @@ lint: ## formatting, clippy, and the scripts
 
 fmt: ## format the code
 	@cargo fmt
+	@cd web && npm run --silent format
+
+e2e: ## the console's tests in a browser; ARGS are Playwright's
+	@dev/with-services test dev/web test $(ARGS)
 
 bench: ## the benchmarks, or those that ARGS name: drain latency payments idle
 	@dev/with-services bench cargo bench --locked --bench paydesk -- $(ARGS)
 
-build: ## the optimised binary, in target/release
+build: ## the optimised binary with its console, in target/release
+	@dev/web build
 	@cargo build --release --locked $(ARGS)
 
 stop: ## end whatever the commands above left running; the data stays

@@ -1,5 +1,6 @@
-//! Has the embedded migrations embedded anew when one of them changes.
+//! Has the embedded migrations and the embedded console embedded anew when one of them changes.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");
+    println!("cargo:rerun-if-changed=web/dist");
 }

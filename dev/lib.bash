@@ -27,6 +27,19 @@ close_files() {
   done
 }
 
+# Installs something with apt where that is allowed, its output in a log; fails where it is not.
+apt_install() {
+  local log=$1 sudo=()
+  shift
+  if ((EUID != 0)); then sudo=(sudo -n); fi
+  command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; } || return 1
+  say "  installing $* with apt (once); log in $log"
+  "${sudo[@]}" "$root/dev/install-services" "$@" </dev/null >"$log" 2>&1 || {
+    say "  that failed: $(tail -n 1 "$log")"
+    return 1
+  }
+}
+
 # ── Children ─────────────────────────────────────────────────────────────────────────────────────
 # Ctrl-C in a terminal reaches every process at once. A command started with `spawn` is in a session
 # of its own, so that only we decide when it ends; should we be killed outright, it ends with us.

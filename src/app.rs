@@ -21,7 +21,7 @@ use crate::{
     gateways::{PurchaseGateways, TossClient},
     httpclient::{HttpClient, HttpError},
     inbox::{Handler, Inbox},
-    operations::Retention,
+    operations::{OverviewFeed, OverviewRefresher, Retention},
     outbox::{Cleanup, Outbox, OutboxRows, PendingScheduler, Publisher, RecoveryScheduler, RetryScheduler},
     payments::{
         PaymentReconciler, PaymentRows, Payments, RefundReconciler, RefundRows,
@@ -60,6 +60,8 @@ pub struct App {
     pub inbox: Inbox,
     /// The live failure feed.
     pub feed: FailureFeed,
+    /// How everything stands.
+    pub overview: Arc<OverviewFeed>,
     /// Hints from every process.
     pub hints: Hints,
     /// Watched payments.
@@ -119,6 +121,7 @@ impl App {
         let hints = Hints::new(db.connector().clone());
         Ok(Self {
             feed: FailureFeed::new(db.clone(), hints.clone()),
+            overview: OverviewFeed::new(db.clone(), publisher.gate().clone(), charges.clone()),
             payment_watcher: Watcher::new(PaymentRows(db.clone())),
             refund_watcher: Watcher::new(RefundRows(db.clone())),
             outbox_watcher: Watcher::new(OutboxRows(db.clone())),
@@ -168,6 +171,7 @@ impl App {
             }
             .map(|_| ())
         });
+        self.tasks.spawn_worker(OverviewRefresher(Arc::clone(&self.overview)));
         let app = self.clone();
         // The connection also tells readiness and the console how the broker is.
         self.spawn("broker-connection", move |stop| {

@@ -22,6 +22,7 @@ mod loaders;
 mod loads;
 mod member;
 mod outbox_event;
+mod overview;
 pub mod page;
 mod payment;
 mod provider_call;

@@ -2,11 +2,13 @@
 
 mod answer;
 mod body;
+mod console;
 mod graphql;
 mod health;
 mod origin;
 mod request_id;
 mod server;
+mod session;
 #[cfg(test)]
 mod tests;
 mod webhooks;
@@ -32,8 +34,10 @@ use crate::{
 
 pub use axum::Router;
 pub use body::{BODY_TIMEOUT, MAX_BODY_BYTES};
+pub use console::console;
 pub use health::Readiness;
 pub use server::{MAX_CONNECTIONS, serve};
+pub use session::SignIn;
 pub use webhooks::webhooks;
 pub use ws::SocketPolicy;
 
@@ -52,6 +56,8 @@ pub struct Http {
     pub api: Api,
     /// Who bears a token.
     pub authenticate: Authenticate,
+    /// How browsers sign in.
+    pub sign_in: SignIn,
     /// Whether the process can work.
     pub readiness: CheckReadiness,
     /// Metrics on this listener; none when they have their own.
@@ -79,6 +85,7 @@ pub fn router(http: Http, more: Router) -> Router {
         .route("/graphql/ws", get(ws::upgrade).fallback(answer::method_not_allowed))
         .route("/healthz", get(health::alive).fallback(answer::method_not_allowed))
         .route("/readyz", get(health::ready).fallback(answer::method_not_allowed))
+        .merge(session::routes())
         .with_state(http)
         .merge(more);
     let own = match metrics {

@@ -18,6 +18,7 @@ mod requeue;
 mod schedulers;
 mod store;
 mod suspects;
+mod throughput;
 mod wait;
 
 pub use claim::{Claimed, ClaimedEvent};
@@ -31,4 +32,5 @@ pub use model::{ErrorCode, FailedTry, OutboxEvent, OutboxStatus, RetryPolicy};
 pub use publisher::Publisher;
 pub use requeue::{RequeueError, requeue};
 pub use schedulers::{PendingScheduler, RecoveryScheduler, RetryScheduler};
+pub use throughput::{PublishLatency, publish_latency, published_per_minute};
 pub use wait::{WaitReason, WaitState, waiting_for};

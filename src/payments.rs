@@ -3,6 +3,7 @@
 
 pub mod consumers;
 mod event;
+mod gauges;
 mod key_in;
 mod list;
 mod model;
@@ -14,6 +15,7 @@ mod store;
 mod void;
 mod wait;
 
+pub use gauges::{Gauge, PaymentGauges};
 pub use key_in::{KeyInError, KeyInInput, PaymentAnswer, Payments};
 pub use list::{PaymentFilter, PaymentRows, by_ids, find};
 pub use model::{GATEWAY_MISCONFIGURED, NOT_APPROVED, Payment, PaymentStatus};

@@ -6,10 +6,11 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::App;
 use crate::{
+    auth::{DevLogin, Sessions},
     broker::{BrokerState, ConsumerState},
     config::ServeConfig,
     graphql::{self, ApiOptions, RateLimit, Services},
-    http::{self, Connections, Http, Readiness, SocketPolicy},
+    http::{self, Connections, Http, Readiness, SignIn, SocketPolicy},
     operations::{Books, Patience},
     outbox::OutboxGauges,
     telemetry::{self, record},
@@ -42,6 +43,7 @@ impl App {
         let http = Http {
             api: self.api(),
             authenticate: self.authenticate(),
+            sign_in: self.sign_in()?,
             readiness: self.readiness(),
             metrics: own_listener.is_none().then(|| Arc::clone(&render)),
             sockets: SocketPolicy::default(),
@@ -49,7 +51,7 @@ impl App {
         };
         let listener = TcpListener::bind(self.config.http.listen).await?;
         let addr = listener.local_addr()?;
-        let more = http::webhooks(self.charges.clone()).merge(http::not_found());
+        let more = http::webhooks(self.charges.clone()).merge(http::console());
         let router = http::router(http, more);
         let main = self.serve(listener, router, connections.clone());
         let (metrics_addr, metrics) = match own_listener {
@@ -86,6 +88,7 @@ impl App {
             inbox: self.inbox.clone(),
             gate: self.publisher.gate().clone(),
             feed: self.feed.clone(),
+            overview: Arc::clone(&self.overview),
             payment_watcher: Arc::clone(&self.payment_watcher),
             refund_watcher: Arc::clone(&self.refund_watcher),
             outbox_watcher: Arc::clone(&self.outbox_watcher),
@@ -109,6 +112,18 @@ impl App {
             let verifier = verifier.clone();
             async move { verifier.verify(&token).await }.boxed()
         })
+    }
+
+    /// Without a key of their own, sessions end with the process in development, and are not there elsewhere.
+    fn sign_in(&self) -> io::Result<SignIn> {
+        let config = &self.config.http;
+        let sessions = match &config.session_key {
+            Some(key) => Some(Sessions::new(key)),
+            None if config.dev_login => Some(Sessions::of_this_process().map_err(io::Error::other)?),
+            None => None,
+        };
+        let dev_login = DevLogin::new(config, &self.config.token);
+        Ok(SignIn { sessions, dev_login, environment: config.environment.clone() })
     }
 
     fn readiness(&self) -> http::CheckReadiness {

@@ -1,6 +1,9 @@
 use std::net::SocketAddr;
 
 use clap::Args;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{SettingError, value::secret};
 
 /// The HTTP side: where to listen and what to allow.
 #[derive(Debug, Clone, Args)]
@@ -22,6 +25,14 @@ pub struct HttpConfig {
     #[arg(long, env = "PAYDESK_ENVIRONMENT", default_value = "development")]
     pub environment: String,
 
+    /// Seals the console's session cookie, at least 32 bytes, the same in every process; without it nobody signs in to the console
+    #[arg(long, env = "PAYDESK_SESSION_KEY", hide_env_values = true, value_parser = secret)]
+    pub session_key: Option<SecretString>,
+
+    /// Lets everybody who reaches the console choose a persona instead of a token: development only, and only on a loopback address
+    #[arg(long, env = "PAYDESK_DEV_LOGIN", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub dev_login: bool,
+
     /// Operations a second that one ADMIN or OPERATOR subject may send
     #[arg(long, env = "PAYDESK_RATE_LIMIT_OPERATOR", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub rate_limit_operator: u32,
@@ -29,4 +40,21 @@ pub struct HttpConfig {
     /// Operations a second that one SERVICE subject may send
     #[arg(long, env = "PAYDESK_RATE_LIMIT_SERVICE", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
     pub rate_limit_service: u32,
+}
+
+impl HttpConfig {
+    /// A session key that is long enough, and a development login that nobody else can reach.
+    pub(super) fn check(&self) -> Result<(), SettingError> {
+        if self.session_key.as_ref().is_some_and(|key| key.expose_secret().len() < 32) {
+            return Err(SettingError::new("PAYDESK_SESSION_KEY", "it must be at least 32 bytes long"));
+        }
+        if self.dev_login && !self.listen.ip().is_loopback() {
+            let problem = format!(
+                "it needs a loopback address in PAYDESK_LISTEN, which is {}; everybody else could sign in",
+                self.listen
+            );
+            return Err(SettingError::new("PAYDESK_DEV_LOGIN", problem));
+        }
+        Ok(())
+    }
 }

@@ -79,6 +79,13 @@ impl ServeConfig {
     /// Checks what one setting alone cannot tell.
     pub fn check(&self) -> Result<(), SettingError> {
         self.token.check()?;
+        self.http.check()?;
+        if self.http.dev_login && self.token.jwt_hs256_secret.is_none() {
+            return Err(SettingError::new(
+                "PAYDESK_DEV_LOGIN",
+                "it signs its personas' tokens with PAYDESK_JWT_HS256_SECRET, which is not set",
+            ));
+        }
         self.check_lease()?;
         self.toss.check()?;
         self.purchases.check()?;

@@ -9,10 +9,16 @@ use diesel::{
 #[derive(Debug, Clone, PartialEq, FromSqlRow)]
 pub struct StoredJson(pub serde_json::Value);
 
+impl StoredJson {
+    /// Reads a column's text.
+    pub fn of(text: &str) -> Self {
+        let read = serde_json::from_str(text);
+        Self(read.unwrap_or_else(|_odd| text.to_owned().into()))
+    }
+}
+
 impl FromSql<Json, Pg> for StoredJson {
     fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
-        let bytes = value.as_bytes();
-        let read = serde_json::from_slice(bytes);
-        Ok(Self(read.unwrap_or_else(|_odd| String::from_utf8_lossy(bytes).into_owned().into())))
+        Ok(Self::of(&String::from_utf8_lossy(value.as_bytes())))
     }
 }

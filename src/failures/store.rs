@@ -3,14 +3,14 @@ use diesel::{
     dsl::sql,
     pg::Pg,
     result::QueryResult,
-    sql_types::{Array, BigInt, Bool, Integer, Text},
+    sql_types::{Array, BigInt, Bool, Integer, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::{Failure, FailureKind, Severity};
 use crate::{
     db::{
-        Counting, Statement,
+        Counting, Minute, Statement,
         page::{Keyset, Listing, PageRequest, PageRows},
         schema::failure,
     },
@@ -170,6 +170,23 @@ pub async fn for_subjects(
     .bind::<Text, _>(subject_type)
     .bind::<Array<Text>, _>(subject_ids)
     .bind::<BigInt, _>(per_subject)
+    .load(conn)
+    .await
+}
+
+/// How many occurred in each minute from `since` on, the newest minute first, looking at `limit` of them at most.
+pub async fn per_minute(
+    conn: &mut AsyncPgConnection,
+    since: Instant,
+    limit: i64,
+) -> QueryResult<Vec<Minute>> {
+    Statement::new(
+        "SELECT date_trunc('minute', occurred_at) AS at, count(*) AS value
+         FROM (SELECT occurred_at FROM failure WHERE occurred_at >= $1 ORDER BY occurred_at DESC LIMIT $2) newest
+         GROUP BY 1 ORDER BY 1 DESC",
+    )
+    .bind::<Timestamptz, _>(since)
+    .bind::<BigInt, _>(limit)
     .load(conn)
     .await
 }

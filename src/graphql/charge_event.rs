@@ -92,6 +92,15 @@ pub struct ChargeEventQuery;
 
 #[Object]
 impl ChargeEventQuery {
+    /// One promotion; null if there is none. ADMIN, OPERATOR.
+    async fn charge_event(&self, ctx: &Context<'_>, id: ID) -> Result<Option<ChargeEventObject>, ApiError> {
+        guard::reader(ctx)?;
+        let id = input::id(&["id"], &id)?;
+        let mut conn = Services::of(ctx)?.db.read().await.map_err(input::failed)?;
+        let found = charges::promotions_by_ids(&mut conn, &[id]).await.map_err(input::failed)?;
+        Ok(found.into_iter().next().map(ChargeEventObject))
+    }
+
     /// Promotions, newest first. ADMIN, OPERATOR.
     async fn charge_events(
         &self,

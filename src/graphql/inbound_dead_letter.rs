@@ -17,7 +17,7 @@ use crate::{
     auth::Role,
     db::page::Keyset,
     failures::SubjectType,
-    inbox::{DeadLetterFilter, DeadLetterStatus, ErrorClass, InboundDeadLetter, ReplayError},
+    inbox::{self, DeadLetterFilter, DeadLetterStatus, ErrorClass, InboundDeadLetter, ReplayError},
     types::clock,
 };
 
@@ -151,6 +151,19 @@ pub struct InboundDeadLetterQuery;
 
 #[Object]
 impl InboundDeadLetterQuery {
+    /// One message that could not be consumed; null if there is none. ADMIN, OPERATOR.
+    async fn inbound_dead_letter(
+        &self,
+        ctx: &Context<'_>,
+        id: ID,
+    ) -> Result<Option<InboundDeadLetterObject>, ApiError> {
+        guard::reader(ctx)?;
+        let id = input::id(&["id"], &id)?;
+        let mut conn = Services::of(ctx)?.db.read().await.map_err(input::failed)?;
+        let found = inbox::by_ids(&mut conn, &[id]).await.map_err(input::failed)?;
+        Ok(found.into_iter().next().map(InboundDeadLetterObject))
+    }
+
     /// Messages that could not be consumed, newest first; in these states, or all. ADMIN, OPERATOR.
     async fn inbound_dead_letters(
         &self,

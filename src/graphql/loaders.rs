@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     charges::{self, Charge, ChargeEvent, ChargeJob, Member, Wallet},
-    db::{Database, DbError, StoredJson},
+    db::{Database, DbError},
     failures::{self, Failure, SubjectType},
     gateways::{self, RecordedCall},
     inbox::{self, InboundDeadLetter},
@@ -243,10 +243,10 @@ impl Loader<EventById> for Reads {
 }
 
 impl Loader<PayloadOf> for Reads {
-    type Value = StoredJson;
+    type Value = String;
     type Error = Cause;
 
-    async fn load(&self, keys: &[PayloadOf]) -> Result<HashMap<PayloadOf, StoredJson>, Cause> {
+    async fn load(&self, keys: &[PayloadOf]) -> Result<HashMap<PayloadOf, String>, Cause> {
         let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
         let mut conn = self.0.read().await.map_err(shared)?;
         let rows = outbox::payloads(&mut conn, &ids).await.map_err(shared)?;

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     auth::Role,
-    db::page::Keyset,
+    db::{StoredJson, page::Keyset},
     failures::SubjectType,
     outbox::{self, OutboxEvent, OutboxStatus, RequeueError},
     types::clock,
@@ -100,7 +100,12 @@ impl OutboxEventObject {
     async fn payload(&self, ctx: &Context<'_>) -> Result<Json, ApiError> {
         let payload = loaders::load(ctx, PayloadOf(self.0.id)).await?;
         // Cleaned up since the event was read.
-        Ok(Json(payload.map_or(serde_json::Value::Null, |payload| payload.0)))
+        Ok(Json(payload.map_or(serde_json::Value::Null, |text| StoredJson::of(&text).0)))
+    }
+
+    /// The body's text, character by character: `payload` has it as JSON readers understand it, which may round numbers.
+    async fn payload_text(&self, ctx: &Context<'_>) -> Result<String, ApiError> {
+        Ok(loaders::load(ctx, PayloadOf(self.0.id)).await?.unwrap_or_default())
     }
 
     /// Where it is on its way.

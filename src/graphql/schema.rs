@@ -17,6 +17,7 @@ use super::{
     loaders,
     member::{MemberMutation, MemberQuery},
     outbox_event::{OutboxMutation, OutboxQuery, OutboxSubscription},
+    overview::{OverviewQuery, OverviewSubscription},
     payment::{PaymentMutation, PaymentQuery, PaymentSubscription},
     refund::{RefundMutation, RefundQuery, RefundSubscription},
     viewer::ViewerQuery,
@@ -26,7 +27,7 @@ use crate::{
     db::{Database, Watcher},
     failures::FailureFeed,
     inbox::Inbox,
-    operations::Books,
+    operations::{Books, OverviewFeed},
     outbox::{Gate, Outbox, OutboxRows},
     payments::{PaymentRows, Payments, RefundRows},
 };
@@ -48,6 +49,8 @@ pub struct Services {
     pub gate: Gate,
     /// The live failure feed.
     pub feed: FailureFeed,
+    /// How everything stands.
+    pub overview: Arc<OverviewFeed>,
     /// Watched payments.
     pub payment_watcher: Arc<Watcher<PaymentRows>>,
     /// Watched refunds.
@@ -66,6 +69,7 @@ pub struct Services {
 #[derive(MergedObject, Default)]
 pub struct Query(
     ViewerQuery,
+    OverviewQuery,
     PaymentQuery,
     RefundQuery,
     OutboxQuery,
@@ -100,6 +104,7 @@ pub struct Subscription(
     PaymentSubscription,
     RefundSubscription,
     OutboxSubscription,
+    OverviewSubscription,
     ChargeJobSubscription,
 );
 

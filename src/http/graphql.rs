@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 
-use super::{Http, answer, body, request_id::RequestId};
+use super::{Http, answer, body, request_id::RequestId, session};
 use crate::{
     auth::{Principal, TokenError, bearer},
     graphql::{ApiError, Caller},
@@ -22,18 +22,13 @@ pub(super) async fn post(
 ) -> Response {
     let principal = match authenticate(&http, &headers).await {
         Ok(principal) => principal,
-        Err(TokenError::KeysUnavailable) => {
-            let error = ApiError::internal(TokenError::KeysUnavailable);
-            return answer::error(StatusCode::SERVICE_UNAVAILABLE, &error, &request_id);
-        }
-        Err(error) => {
-            tracing::debug!(%error, "token refused");
-            return answer::unauthenticated(&request_id);
+        Err(Unknown::Token(error)) => return refuse_token(error, &request_id),
+        Err(Unknown::Foreign) => {
+            return answer::error(StatusCode::FORBIDDEN, &ApiError::forbidden(), &request_id);
         }
     };
     if !is_json(&headers) {
-        let error = ApiError::bad_request("The content type must be application/json.");
-        return answer::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error, &request_id);
+        return not_json(&request_id);
     }
     let bytes = match body::read(request_body, body::BODY_TIMEOUT).await {
         Ok(bytes) => bytes,
@@ -45,8 +40,27 @@ pub(super) async fn post(
     answer::json(status, answered.body)
 }
 
+/// Why nobody knows who asks.
+enum Unknown {
+    /// The token or the session is no good.
+    Token(TokenError),
+    /// There is a session, but not the console asks: a page of another site would send the cookie along.
+    Foreign,
+}
+
+/// By the token if there is one, else by the console's cookie.
+async fn authenticate(http: &Http, headers: &HeaderMap) -> Result<Principal, Unknown> {
+    if !headers.contains_key(header::AUTHORIZATION)
+        && let Some(session) = http.sign_in.cookie(headers)
+    {
+        let principal = session.map_err(Unknown::Token)?;
+        return if session::is_from_console(headers) { Ok(principal) } else { Err(Unknown::Foreign) };
+    }
+    bearer_of(http, headers).await.map_err(Unknown::Token)
+}
+
 /// The bearer of the request's one `Authorization` header.
-async fn authenticate(http: &Http, headers: &HeaderMap) -> Result<Principal, TokenError> {
+pub(super) async fn bearer_of(http: &Http, headers: &HeaderMap) -> Result<Principal, TokenError> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let token = match (given.next(), given.next()) {
         (Some(only), None) => only.to_str().ok().and_then(bearer),
@@ -55,8 +69,23 @@ async fn authenticate(http: &Http, headers: &HeaderMap) -> Result<Principal, Tok
     (http.authenticate)(token.ok_or(TokenError::Malformed)?.to_owned()).await
 }
 
+/// What is answered to a token or a session that is no good.
+pub(super) fn refuse_token(error: TokenError, request_id: &RequestId) -> Response {
+    if error == TokenError::KeysUnavailable {
+        let error = ApiError::internal(error);
+        return answer::error(StatusCode::SERVICE_UNAVAILABLE, &error, request_id);
+    }
+    tracing::debug!(%error, "token refused");
+    answer::unauthenticated(request_id)
+}
+
+pub(super) fn not_json(request_id: &RequestId) -> Response {
+    let error = ApiError::bad_request("The content type must be application/json.");
+    answer::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error, request_id)
+}
+
 /// `application/json`, with a charset if it is UTF-8; browsers cannot send it to us unasked.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = given.split(';').map(str::trim);
     let essence = parts.next().unwrap_or_default();

@@ -20,6 +20,15 @@ pub fn is_foreign(headers: &HeaderMap) -> bool {
     own_origin() != Some(true)
 }
 
+/// Whether the request is addressed to this very machine. A foreign name that was made to lead here is not.
+pub fn is_loopback(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name =
+        host.rsplit_once(':').map_or(host, |(name, port)| if port.ends_with(']') { host } else { name });
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +39,26 @@ mod tests {
         headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
         headers.insert(header::HOST, HeaderValue::from_static(host));
         is_foreign(&headers)
+    }
+
+    #[test]
+    fn only_this_machine_is_loopback() {
+        let loopback = |host: &'static str| {
+            is_loopback(&HeaderMap::from_iter([(header::HOST, HeaderValue::from_static(host))]))
+        };
+        for own in ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080", "[::1]"] {
+            assert!(loopback(own), "{own}");
+        }
+        for foreign in [
+            "",
+            "paydesk.example",
+            "localhost.evil.example:80",
+            "192.168.0.1:8080",
+            "[::2]",
+            "127.0.0.1.evil.example",
+        ] {
+            assert!(!loopback(foreign), "{foreign}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use axum::{
 };
 use tracing::Instrument;
 
-use super::{Http, answer, origin, request_id::RequestId};
+use super::{Http, answer, origin, request_id::RequestId, session::is_from_own_page};
 use crate::{graphql::ApiError, telemetry::record};
 use session::Session;
 
@@ -114,6 +114,8 @@ pub(super) async fn upgrade(
         let error = ApiError::rate_limited("Too many websockets are open.");
         return refuse(StatusCode::SERVICE_UNAVAILABLE, error);
     };
+    // A page of ours sends its cookie with the upgrade; it counts once the init comes without a token.
+    let signed_in = http.sign_in.cookie(&headers).and_then(Result::ok).filter(|_| is_from_own_page(&headers));
     let tracked = http.connections.tracker.token();
     let span = tracing::info_span!("websocket", request_id = %request_id.as_str());
     upgrade
@@ -125,7 +127,7 @@ pub(super) async fn upgrade(
         .on_upgrade(move |socket: WebSocket| {
             let session = async move {
                 let _held = (place, tracked, record::websocket());
-                Session::new(socket, http, request_id).run().await;
+                Session::new(socket, http, request_id, signed_in).run().await;
             };
             session.instrument(span)
         })

@@ -10,7 +10,7 @@ use super::OutboxStatus;
 use crate::db::{Database, DbError, Statement};
 
 /// How the outbox stands. Counts go up to 10,001, so that asking never costs more as the table grows.
-#[derive(Debug, Clone, Copy, QueryableByName)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryableByName)]
 pub struct OutboxGauges {
     #[diesel(sql_type = BigInt)]
     pending: i64,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{OutboxEvent, OutboxStatus};
 use crate::{
     db::{
-        Database, DbError, RowSource, Statement, StoredJson,
+        Database, DbError, RowSource, Statement,
         page::{Listing, PageRequest, PageRows, keyset_count, keyset_page},
         schema::payment_outbox as events,
     },
@@ -148,8 +148,9 @@ pub async fn for_aggregates(
 }
 
 /// The bodies of these events, as written. They may be large: read only when asked for.
-pub async fn payloads(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, StoredJson)>> {
-    events::table.filter(events::id.eq_any(ids)).select((events::id, events::payload)).load(conn).await
+pub async fn payloads(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, String)>> {
+    let text = sql::<Text>("payment_outbox.payload::text");
+    events::table.filter(events::id.eq_any(ids)).select((events::id, text)).load(conn).await
 }
 
 /// The events as a watcher reads them.

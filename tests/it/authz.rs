@@ -42,6 +42,7 @@ fn cases() -> Vec<Case> {
     let none = || json!({});
     vec![
         case("Query.viewer", "{ viewer { subject } }", none(), ANY_ROLE),
+        case("Query.overview", "{ overview { asOf } }", none(), READERS),
         case("Query.payment", "{ payment(id: 1) { id } }", none(), ANY_ROLE),
         case("Query.payments", "{ payments { nodes { id } } }", none(), READERS),
         case("Query.refund", "{ refund(id: 1) { id } }", none(), ANY_ROLE),
@@ -49,11 +50,13 @@ fn cases() -> Vec<Case> {
         case("Query.outboxEvent", "{ outboxEvent(id: 1) { id } }", none(), READERS),
         case("Query.outboxEvents", "{ outboxEvents { nodes { id } } }", none(), READERS),
         case("Query.failures", "{ failures { nodes { id } } }", none(), READERS),
+        case("Query.inboundDeadLetter", "{ inboundDeadLetter(id: 1) { id } }", none(), READERS),
         case("Query.inboundDeadLetters", "{ inboundDeadLetters { nodes { id } } }", none(), READERS),
         case("Query.charge", "{ charge(id: 1) { id } }", none(), ANY_ROLE),
         case("Query.charges", "{ charges { nodes { id } } }", none(), READERS),
         case("Query.chargeJob", "{ chargeJob(id: 1) { id } }", none(), READERS),
         case("Query.chargeJobs", "{ chargeJobs { nodes { id } } }", none(), READERS),
+        case("Query.chargeEvent", "{ chargeEvent(id: 1) { id } }", none(), READERS),
         case("Query.chargeEvents", "{ chargeEvents { nodes { id } } }", none(), READERS),
         case("Query.canProducts", "{ canProducts { sku } }", none(), ANY_ROLE),
         case("Query.member", "{ member(id: 1) { id } }", none(), ANY_ROLE),
@@ -149,6 +152,7 @@ fn cases() -> Vec<Case> {
             &[Admin],
         ),
         case("Subscription.failures", "subscription { failures(after: \"0\") { lagged } }", none(), READERS),
+        case("Subscription.overviewChanged", "subscription { overviewChanged { asOf } }", none(), READERS),
         case("Subscription.paymentChanged", "subscription { paymentChanged(id: 1) { id } }", none(), READERS),
         case(
             "Subscription.chargeJobChanged",
@@ -205,13 +209,20 @@ async fn with_a_charge(shop: &Shop, test: &TestApp) {
     assert_eq!(shop::bought(shop, &test.service(), &member).await, 1);
 }
 
-/// A declined payment: payment 1, its event 1 and its failure 1; and a refunded one: payment 2, refund 1.
+/// A declined payment: payment 1, its event 1 and its failure 1; and a refunded one: payment 2, refund 1; dead
+/// letter 1.
 async fn with_one_of_each(test: &TestApp) {
     let data = test.service().data(CREATE, input("k", 7, 42, DECLINED)).await;
     assert_eq!(data["createKeyInPayment"]["payment"]["id"], "1");
     let data = test.service().data(CREATE, input("k2", 8, 42, APPROVED)).await;
     assert_eq!(data["createKeyInPayment"]["payment"]["id"], "2");
     test.service().data(REFUND, refund("r", "2")).await;
+    test.db
+        .run(
+            "INSERT INTO inbound_dead_letter (queue, body, headers, error_class, error_code, error)
+             VALUES ('payment.meeting.deleted', '{}', '{}', 'DATA', 'NOT_JSON', 'no')",
+        )
+        .await;
     eventually("the failure has its position", async || {
         (test.db.count("failure WHERE position = 1").await == 1).then_some(())
     })

@@ -11,6 +11,7 @@ mod broker_outage;
 mod charge_jobs;
 mod charges;
 mod charges_under_load;
+mod console;
 mod consumers;
 mod consumers_refunds;
 mod consumers_trouble;

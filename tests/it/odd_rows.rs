@@ -96,3 +96,19 @@ async fn an_approval_is_recorded_although_somebody_holds_the_row_longer_than_we_
     assert_eq!(data["createKeyInPayment"]["payment"]["status"], "COMPLETED");
     test.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payloads_text_is_shown_character_by_character() {
+    let test = TestApp::start().await;
+    let written =
+        "{ \"won\": 1.10, \"big\":12345678901234567890123, \"e\":1E2,\t\"10\": 1, \"2\": 2, \"10\": 3 }";
+    let sql = "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+               VALUES ('TESTED', 'TEST', '1', $1, 'nobody', $2::text::json) RETURNING id";
+    let id: i64 = test.db.client.query_one(sql, &[&test.exchange(), &written]).await.unwrap().get(0);
+    let data = test
+        .operator()
+        .data("query ($id: ID!) { outboxEvent(id: $id) { payloadText } }", json!({ "id": id.to_string() }))
+        .await;
+    assert_eq!(data["outboxEvent"]["payloadText"], written);
+    test.stop().await;
+}

@@ -224,6 +224,15 @@ impl Watched<'_> {
     }
 
     /// A replay from the middle of the feed, then what is new.
+    /// The look that is shared by everybody who asks how everything stands.
+    async fn overview(&mut self) {
+        let query =
+            "{ overview { payments { status } publishedPerMinute { value } failuresPerMinute { value } } }";
+        let data = self.app.operator().data(query, json!({})).await;
+        assert_eq!(data["overview"]["failuresPerMinute"].as_array().unwrap().len(), 60);
+        self.judge("the overview", &["payment", "payment_outbox", "failure", "refund"]);
+    }
+
     async fn feed(&mut self) {
         let query = "{ failures(first: 1, filter: { subjectType: \"OUTBOX_EVENT\", subjectId: \"199000\" }) { nodes { cursor } } }";
         let found = self.app.operator().data(query, json!({})).await;
@@ -389,6 +398,7 @@ async fn every_statement_is_served_by_an_index_whatever_the_history_heavy() {
         watched.lists().await;
         watched.single_rows().await;
         watched.feed().await;
+        watched.overview().await;
         watched.stop(mode).await;
         let app = builder().set("outbox-recovery-interval", "200ms").start_on(Arc::clone(&db)).await;
         let mut watched = Watched { app, explainer: &explainer, offences: Vec::new() };

@@ -84,7 +84,7 @@ impl<N: Node> Connection<N> {
 
     /// How many rows the whole list has.
     async fn count(&self) -> Result<Count, ApiError> {
-        (self.counter)().await.map(Count)
+        (self.counter)().await.map(Count::of)
     }
 }
 
@@ -134,24 +134,41 @@ pub struct PageInfo {
 
 /// A count as it was at some instant.
 #[derive(Debug, Clone, Copy)]
-pub struct Count(pub Counted);
+pub struct Count {
+    value: i64,
+    precision: CountPrecision,
+    as_of: Instant,
+}
+
+impl Count {
+    /// What a list counted, over the cap or not.
+    pub fn of(counted: Counted) -> Self {
+        Self::new(counted.value.min(COUNT_CAP), counted.value > COUNT_CAP, counted.as_of)
+    }
+
+    /// So many, or at least so many.
+    pub fn new(value: i64, at_least: bool, as_of: Instant) -> Self {
+        let precision = if at_least { CountPrecision::AtLeast } else { CountPrecision::Exact };
+        Self { value, precision, as_of }
+    }
+}
 
 /// How many match. EXACT up to 10,000; beyond that `AT_LEAST`. Never slows the list: computed only if asked for.
 #[Object]
 impl Count {
     /// The number.
     async fn value(&self) -> Long {
-        Long::clamped(self.0.value.min(COUNT_CAP))
+        Long::clamped(self.value)
     }
 
     /// Whether it is the number itself or a lower bound.
     async fn precision(&self) -> CountPrecision {
-        if self.0.value <= COUNT_CAP { CountPrecision::Exact } else { CountPrecision::AtLeast }
+        self.precision
     }
 
     /// When it was counted.
     async fn as_of(&self) -> DateTime {
-        DateTime(self.0.as_of)
+        DateTime(self.as_of)
     }
 }
 

@@ -16,9 +16,9 @@ use tokio_tungstenite::{
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    auth::{Principal, Role, TokenError},
+    auth::{Principal, Role, Sessions, TokenError},
     graphql::testing::{Seen, api},
-    http::{Connections, Http, Readiness, SocketPolicy, not_found, router, serve},
+    http::{Connections, Http, Readiness, SignIn, SocketPolicy, not_found, router, serve},
     types::clock,
 };
 
@@ -47,6 +47,11 @@ pub async fn start_with(sockets: SocketPolicy, rate: u32) -> TestServer {
     let http = Http {
         api,
         authenticate: Arc::new(move |token| authenticate(token, waiting.clone()).boxed()),
+        sign_in: SignIn {
+            sessions: Some(Sessions::of_this_process().unwrap()),
+            dev_login: None,
+            environment: "test".to_owned(),
+        },
         readiness: Arc::new(|| {
             let detail = vec![("queue".to_owned(), "not consumed".to_owned())];
             async { Readiness { database: false, broker: true, consuming: true, detail } }.boxed()

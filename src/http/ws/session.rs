@@ -35,6 +35,8 @@ pub struct Session {
     socket: WebSocket,
     http: Http,
     request_id: RequestId,
+    /// By the console's cookie.
+    signed_in: Option<Principal>,
     bearer: Option<Bearer>,
     operations: Operations,
     /// Operations so far: each has its own request id.
@@ -51,7 +53,7 @@ struct Bearer {
 }
 
 impl Session {
-    pub fn new(socket: WebSocket, http: Http, request_id: RequestId) -> Self {
+    pub fn new(socket: WebSocket, http: Http, request_id: RequestId, signed_in: Option<Principal>) -> Self {
         let now = Instant::now();
         Self {
             init_until: now + http.sockets.init_timeout,
@@ -60,6 +62,7 @@ impl Session {
             socket,
             http,
             request_id,
+            signed_in,
             bearer: None,
             operations: Operations::default(),
             started: 0,
@@ -158,18 +161,24 @@ impl Session {
         if self.bearer.is_some() {
             return Err(End::Close(SECOND_INIT));
         }
-        let token = token.ok_or(End::Close(FORBIDDEN))?;
+        let principal = match token {
+            Some(token) => self.verify(token).await?,
+            None => self.signed_in.take().ok_or(End::Close(FORBIDDEN))?,
+        };
+        self.bearer = Some(Bearer { until: expiry(&principal), principal });
+        self.send_text(ACK.to_owned()).await
+    }
+
+    async fn verify(&mut self, token: String) -> Result<Principal, End> {
         let verified = tokio::select! {
             () = self.http.connections.closing.cancelled() => return Err(End::Close(RESTART)),
             () = sleep_until(self.init_until) => return Err(End::Close(INIT_TIMEOUT)),
             verified = (self.http.authenticate)(token) => verified,
         };
-        let principal = verified.map_err(|error| {
+        verified.map_err(|error| {
             tracing::debug!(%error, "token refused");
             End::Close(if error == TokenError::KeysUnavailable { TRY_AGAIN } else { FORBIDDEN })
-        })?;
-        self.bearer = Some(Bearer { until: expiry(&principal), principal });
-        self.send_text(ACK.to_owned()).await
+        })
     }
 
     async fn subscribe(&mut self, id: String, payload: &str) -> Result<(), End> {

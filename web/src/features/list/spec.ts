@@ -1,0 +1,80 @@
+import type { ComponentType, ReactNode } from "react";
+import type { TypedDocumentString } from "@/gql/graphql";
+import type { Dictionary } from "@/i18n/en";
+import type { PageOf, Row } from "@/lib/list";
+import type { Of } from "@/ui/status";
+import type { ListSearch } from "./search";
+
+export type { ListSearch };
+
+export interface Column<R> {
+  key: string;
+  label: (t: Dictionary) => string;
+  cell: (row: R) => ReactNode;
+  /** Not shown unless asked for. */
+  isExtra?: boolean;
+  align?: "right";
+  /** A class for the cell: how wide it may get. */
+  className?: string;
+}
+
+export type RangeKey = "15m" | "1h" | "24h" | "7d";
+
+export const RANGES: Record<RangeKey, number> = {
+  "15m": 15 * 60_000,
+  "1h": 3_600_000,
+  "24h": 86_400_000,
+  "7d": 7 * 86_400_000,
+};
+
+type PageVariables = { first?: number | null; after?: string | null; last?: number | null; before?: string | null };
+
+/** What makes one list different from another. */
+export interface ListSpec<R extends Row> {
+  key: "payments" | "refunds" | "events" | "deadLetters" | "charges" | "chargeJobs" | "promotions";
+  path: "/payments" | "/refunds" | "/outbox" | "/dead-letters" | "/charges" | "/charge-jobs" | "/promotions";
+  title: (t: Dictionary) => string;
+  of: Of;
+  statuses: readonly string[];
+  /** Fields that can be searched by, each with its label. */
+  texts: readonly { key: string; label: (t: Dictionary) => string }[];
+  hasRange: boolean;
+  /** What stands beside the title: what concerns the list as a whole. */
+  header?: ComponentType;
+  columns: Column<R>[];
+  // The documents of different lists have variables of different types; `filter` makes those that fit.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  page: TypedDocumentString<{ page: PageOf<R> }, any>;
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  count: TypedDocumentString<{ page: { count: { value: number; precision: "EXACT" | "AT_LEAST" } } }, any>;
+  filter: (search: ListSearch, created: { from?: string; to?: string } | undefined) => object;
+}
+
+export const PAGE_SIZE = 50;
+
+/** Which page the address asks for. */
+export function pageVariables({ after, before }: ListSearch): PageVariables {
+  if (before) return { last: PAGE_SIZE, before };
+  return { first: PAGE_SIZE, after };
+}
+
+/** The stretch of time that the address asks for; one that ends now is cut to whole minutes, so that it can be kept. */
+export function createdWithin(
+  { from, to, range }: ListSearch,
+  now: number,
+): { from?: string; to?: string } | undefined {
+  const millis = RANGES[range as RangeKey];
+  if (millis) return { from: new Date(Math.floor((now - millis) / 60_000) * 60_000).toISOString() };
+  const valid = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? text : undefined);
+  const bounds = { from: valid(from), to: valid(to) };
+  return bounds.from || bounds.to ? bounds : undefined;
+}
+
+export function words(text: string | undefined): string[] {
+  return text ? text.split(",").filter((word) => word !== "") : [];
+}
+
+/** The states of an address that the list knows. */
+export function statusesOf<R extends Row>(spec: Pick<ListSpec<R>, "statuses">, search: ListSearch): string[] {
+  return words(search.status).filter((status) => spec.statuses.includes(status));
+}

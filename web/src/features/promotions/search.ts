@@ -1,0 +1,3 @@
+import { listSearch } from "@/features/list/search";
+
+export const promotionSearch = listSearch([]);

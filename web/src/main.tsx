@@ -1,0 +1,65 @@
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createRouter, RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError } from "./lib/gql";
+import { loadSession } from "./lib/session";
+import { dress } from "./lib/settings";
+import { routeTree } from "./routeTree.gen";
+import "./styles/index.css";
+
+const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === "UNAUTHENTICATED") void loadSession().catch(() => {});
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 1_000,
+      // What the server refused stays refused; a server that cannot be reached may come back.
+      retry: (count, error) => error instanceof ApiError && error.code === "UNREACHABLE" && count < 2,
+      retryDelay: 500,
+      networkMode: "always",
+    },
+    mutations: { retry: false, networkMode: "always" },
+  },
+});
+
+const router = createRouter({
+  routeTree,
+  defaultPreload: "intent",
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: false,
+  // Texts alone: short, readable, and no id is ever taken for a number.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string" && entry[1] !== "",
+    );
+    const text = new URLSearchParams(given)
+      .toString()
+      .replaceAll("%2C", ",")
+      .replaceAll("%3A", ":")
+      .replaceAll("%2F", "/");
+    return text ? `?${text}` : "";
+  },
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+dress();
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,48 @@
+import { Hourglass } from "lucide-react";
+import type { WaitFragment } from "@/gql/graphql";
+import { useT } from "@/i18n";
+import type { Dictionary } from "@/i18n/en";
+import { absolute } from "@/lib/time";
+import { useZone } from "./zone";
+
+/** Why a row is where it is, in a sentence. */
+export function Waiting({ wait }: { wait: WaitFragment | null | undefined }) {
+  const t = useT();
+  const zone = useZone();
+  if (!wait) return <p className="p-3 text-ink-2">{t.detail.done}</p>;
+  const until = wait.until ? absolute(wait.until, zone) : t.wait.soon;
+  const since = wait.since ? absolute(wait.since, zone) : "–";
+  const sentence = inWords(wait, t, until, since);
+  const showsCause = wait.detail && (wait.reason === "BACKOFF" || wait.reason === "NEEDS_OPERATOR");
+  return (
+    <div className="flex gap-2 p-3" data-waiting={wait.reason}>
+      <Hourglass size={14} className="mt-0.5 shrink-0 text-ink-2" aria-hidden="true" />
+      <div>
+        <p>{sentence}</p>
+        {showsCause ? <p className="mt-0.5 text-ink-2">{t.wait.cause(wait.detail ?? "")}</p> : null}
+        {wait.since && wait.reason !== "CLAIMED" ? (
+          <p className="mt-0.5 text-xs text-ink-2">{t.wait.since(since)}</p>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function inWords(wait: WaitFragment, t: Dictionary, until: string, since: string): string {
+  switch (wait.reason) {
+    case "NEXT_POLL":
+      return t.wait.NEXT_POLL();
+    case "BACKOFF":
+      return t.wait.BACKOFF(until);
+    case "CLAIMED":
+      return t.wait.CLAIMED(wait.detail ?? "–", since);
+    case "BROKER_DOWN":
+      return t.wait.BROKER_DOWN(wait.detail ?? t.wait.unknown);
+    case "NO_ACTIVE_PROMOTION":
+      return t.wait.NO_ACTIVE_PROMOTION();
+    case "NEEDS_OPERATOR":
+      return t.wait.NEEDS_OPERATOR();
+    case "PROVIDER_UNKNOWN":
+      return t.wait.PROVIDER_UNKNOWN(until);
+  }
+}

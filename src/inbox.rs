@@ -6,6 +6,7 @@ mod dead_letter;
 mod entry;
 mod error;
 mod handler;
+mod lease;
 mod list;
 mod message;
 mod replay;

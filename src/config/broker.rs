@@ -37,6 +37,10 @@ pub struct BrokerConfig {
     /// Kind of the queues that are consumed; an existing queue of the other kind is not consumed
     #[arg(long, env = "PAYDESK_AMQP_QUEUE_TYPE", default_value = "quorum", value_enum)]
     pub amqp_queue_type: QueueType,
+
+    /// How often exchanges, queues and bindings are declared anew while messages are consumed: what was deleted comes back
+    #[arg(long, env = "PAYDESK_AMQP_REDECLARE_INTERVAL", default_value = "30s", value_parser = positive_duration)]
+    pub amqp_redeclare_interval: Duration,
 }
 
 /// Names at the broker have 255 bytes, and ours need some of them.

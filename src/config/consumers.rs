@@ -19,4 +19,8 @@ pub struct ConsumerConfig {
     /// The wait before the first of these tries; it doubles with each, up to one minute
     #[arg(long, env = "PAYDESK_CONSUMER_RETRY_DELAY", default_value = "1s", value_parser = positive_duration)]
     pub consumer_retry_delay: Duration,
+
+    /// How long a dead letter stays taken after the process that replays it has died; a replay that goes on renews it
+    #[arg(long, env = "PAYDESK_CONSUMER_REPLAY_LEASE", default_value = "1m", value_parser = positive_duration)]
+    pub consumer_replay_lease: Duration,
 }

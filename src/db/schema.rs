@@ -177,6 +177,7 @@ diesel::table! {
         flow_id -> Nullable<Uuid>,
         received_at -> Timestamptz,
         updated_at -> Timestamptz,
+        replay_token -> Nullable<Uuid>,
     }
 }
 

@@ -51,6 +51,8 @@ pub trait Handler: Send + Sync + 'static {
 pub struct Inbox {
     pub(super) db: Database,
     pub(super) tasks: Tasks,
+    /// How long a dead letter stays taken after its replay's last sign of life.
+    pub(super) replay_lease: Duration,
     consumers: Arc<[Arc<Consumer>]>,
 }
 
@@ -77,7 +79,12 @@ impl Inbox {
                 state: tokio::sync::watch::Sender::new(crate::broker::ConsumerState::Connecting),
             })
         };
-        Self { consumers: handlers.into_iter().map(consumer).collect(), db: db.clone(), tasks }
+        Self {
+            consumers: handlers.into_iter().map(consumer).collect(),
+            replay_lease: config.consumer_replay_lease,
+            db: db.clone(),
+            tasks,
+        }
     }
 
     /// The consumers, one a queue.

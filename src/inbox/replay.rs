@@ -1,20 +1,20 @@
 //! What operators do with dead letters.
 
-use std::time::Duration;
-
 use diesel::{
     ExpressionMethods, OptionalExtension, QueryDsl, SelectableHelper,
     result::QueryResult,
-    sql_types::{BigInt, Text},
+    sql_types::{BigInt, Text, Uuid as SqlUuid},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use thiserror::Error;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Consumer, DeadLetterStatus, HandlingError, InboundDeadLetter, Inbox, InboxKey, Message,
     dead_letter::{ErrorClass, failure},
     entry,
     error::{Consequence, Trouble},
+    lease::ReplayLease,
 };
 use crate::{
     audit::{self, Deed},
@@ -24,8 +24,6 @@ use crate::{
     workers::spawn_tracked,
 };
 
-/// How long a replay keeps a second one away; one whose process died may be repeated afterwards.
-const REPLAY_LEASE: Duration = Duration::from_secs(120);
 /// Conflicts with other transactions before a replay gives up.
 const CONFLICTS: u32 = 5;
 
@@ -82,15 +80,14 @@ impl Inbox {
             Some(letter) => letter,
             None => return not_found(tx, id).await,
         };
-        let began = begin(tx.conn(), id).await? == 1;
-        if !began {
+        let Some(lease) = ReplayLease::take(tx.conn(), id, self.replay_lease).await? else {
             tx.rollback().await?;
             let reason = match before.status.as_str() {
                 "OPEN" => "it is being replayed now".to_owned(),
                 status => format!("it is {status}; only OPEN ones can be replayed"),
             };
             return Err(ReplayError::InvalidState { letter: Box::new(before), reason });
-        }
+        };
         let Some(consumer) = self.consumer_of(&before.queue) else {
             tx.rollback().await?;
             let reason = format!("nothing here consumes the queue {}", before.queue);
@@ -100,7 +97,7 @@ impl Inbox {
         audit(&mut tx, admin, "replayInboundDeadLetter", &before, after, reason, request_id).await?;
         tx.commit().await?;
         let inbox = self.clone();
-        let work = async move { inbox.carry_out(&consumer, before).await };
+        let work = async move { inbox.carry_out(&consumer, before, lease).await };
         spawn_tracked(&self.tasks, work).await.unwrap_or(Err(ReplayError::TaskLost))
     }
 
@@ -118,7 +115,7 @@ impl Inbox {
             None => return not_found(tx, id).await,
         };
         let discarded = Statement::new(
-            "UPDATE inbound_dead_letter SET status = 'DISCARDED', replaying_until = NULL
+            "UPDATE inbound_dead_letter SET status = 'DISCARDED', replaying_until = NULL, replay_token = NULL
              WHERE id = $1 AND status = 'OPEN' AND coalesce(replaying_until <= now(), true)",
         )
         .bind::<BigInt, _>(id)
@@ -143,9 +140,13 @@ impl Inbox {
         &self,
         consumer: &Consumer,
         letter: InboundDeadLetter,
+        lease: ReplayLease,
     ) -> Result<InboundDeadLetter, ReplayError> {
-        let subscription = consumer.subscription();
-        let outcome = self.once_more(consumer, &letter).await;
+        let stop = self.tasks.stopping().child_token();
+        let outcome = tokio::select! {
+            outcome = self.once_more(consumer, &letter, &stop) => outcome,
+            never = lease.keep(&self.db, &stop) => match never {},
+        };
         let mut tx = self.db.begin().await?;
         let failed = match outcome {
             Ok(()) => {
@@ -153,17 +154,31 @@ impl Inbox {
                 None
             }
             Err((class, trouble)) => {
-                mark_failed(tx.conn(), letter.id, class, &trouble).await?;
-                let again = failure(letter.id, class, &trouble, subscription.event_type, letter.flow_id, 2);
-                failures::record(tx.conn(), again).await?;
-                Some((class, trouble.message))
+                let held = mark_failed(tx.conn(), lease, class, &trouble).await? == 1;
+                if held {
+                    let event_type = consumer.subscription().event_type;
+                    let again = failure(letter.id, class, &trouble, event_type, letter.flow_id, 2);
+                    failures::record(tx.conn(), again).await?;
+                }
+                Some((held, class, trouble.message))
             }
         };
         let after = locked(tx.conn(), letter.id).await?.ok_or(ReplayError::NotFound(letter.id))?;
         tx.commit().await?;
+        let letter = Box::new(after);
         match failed {
-            None => Ok(after),
-            Some((class, reason)) => Err(ReplayError::Failed { letter: Box::new(after), class, reason }),
+            None if letter.status == DeadLetterStatus::Replayed.as_str() => Ok(*letter),
+            None => {
+                let reason = format!("it was carried out, but had become {} meanwhile", letter.status);
+                Err(ReplayError::InvalidState { letter, reason })
+            }
+            Some((true, class, reason)) => Err(ReplayError::Failed { letter, class, reason }),
+            Some((false, _, failure)) => {
+                let reason = format!(
+                    "this replay lost it, as the database was out of reach for too long; its end was: {failure}"
+                );
+                Err(ReplayError::InvalidState { letter, reason })
+            }
         }
     }
 
@@ -172,6 +187,7 @@ impl Inbox {
         &self,
         consumer: &Consumer,
         letter: &InboundDeadLetter,
+        stop: &CancellationToken,
     ) -> Result<(), (ErrorClass, Trouble)> {
         let subscription = consumer.subscription();
         let data = |error| (ErrorClass::Data, Trouble::of(error));
@@ -180,7 +196,7 @@ impl Inbox {
         let _turn = consumer.turns.take(key).await;
         let mut conflicts = 0;
         loop {
-            let error = match self.try_once(consumer, &message, key).await {
+            let error = match self.try_once(consumer, &message, key, stop).await {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
             };
@@ -205,11 +221,12 @@ impl Inbox {
         consumer: &Consumer,
         message: &Message,
         key: InboxKey,
+        stop: &CancellationToken,
     ) -> Result<(), HandlingError> {
         let mut conn = self.db.conn().await?;
         let done = entry::count_try(&mut conn, key, 0).await?.is_done();
         drop(conn);
-        if done { Ok(()) } else { consumer.carry_out(message, key, &self.tasks.stopping()).await }
+        if done { Ok(()) } else { consumer.carry_out(message, key, stop).await }
     }
 }
 
@@ -228,20 +245,11 @@ async fn locked(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<Option<Inb
         .optional()
 }
 
-async fn begin(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
-    Statement::new(
-        "UPDATE inbound_dead_letter SET replaying_until = now() + $2 * interval '1 millisecond'
-         WHERE id = $1 AND status = 'OPEN' AND coalesce(replaying_until <= now(), true)",
-    )
-    .bind::<BigInt, _>(id)
-    .bind::<BigInt, _>(i64::try_from(REPLAY_LEASE.as_millis()).unwrap_or(i64::MAX))
-    .execute(conn)
-    .await
-}
-
+/// Not fenced: whoever holds it now, it was carried out.
 async fn mark_replayed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
     Statement::new(
-        "UPDATE inbound_dead_letter SET status = 'REPLAYED', replaying_until = NULL WHERE id = $1 AND status = 'OPEN'",
+        "UPDATE inbound_dead_letter SET status = 'REPLAYED', replaying_until = NULL, replay_token = NULL
+         WHERE id = $1 AND status = 'OPEN'",
     )
     .bind::<BigInt, _>(id)
     .execute(conn)
@@ -250,18 +258,20 @@ async fn mark_replayed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usi
 
 async fn mark_failed(
     conn: &mut AsyncPgConnection,
-    id: i64,
+    lease: ReplayLease,
     class: ErrorClass,
     trouble: &Trouble,
 ) -> QueryResult<usize> {
     Statement::new(
-        "UPDATE inbound_dead_letter SET error_class = $2, error_code = $3, error = $4, replaying_until = NULL
-         WHERE id = $1 AND status = 'OPEN'",
+        "UPDATE inbound_dead_letter
+         SET error_class = $2, error_code = $3, error = $4, replaying_until = NULL, replay_token = NULL
+         WHERE id = $1 AND status = 'OPEN' AND replay_token = $5",
     )
-    .bind::<BigInt, _>(id)
+    .bind::<BigInt, _>(lease.letter)
     .bind::<Text, _>(class.as_str())
     .bind::<Text, _>(crate::types::text::storable(&trouble.code, 500))
     .bind::<Text, _>(crate::types::text::storable(&trouble.message, 8 * 1024))
+    .bind::<SqlUuid, _>(lease.token)
     .execute(conn)
     .await
 }

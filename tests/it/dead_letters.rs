@@ -157,3 +157,85 @@ async fn a_discarded_letter_is_never_replayed() {
     assert_eq!(test.db.count("audit_entry WHERE action = 'discardInboundDeadLetter'").await, 1);
     test.stop().await;
 }
+
+/// A dead letter of a registration whose provider works on its replay for a while, under a lease far shorter than that.
+async fn slowly_replayed(toss: &Toss, outcome: Value) -> (TestApp, Value) {
+    let test = TestApp::builder()
+        .toss(toss)
+        .test_card(APPROVED)
+        .set("provider-timeout", "15s")
+        .set("consumer-replay-lease", "300ms")
+        .start()
+        .await;
+    test.consuming().await;
+    toss.behave(
+        json!({ "gateway": "toss", "operation": "key-in", "times": 4, "status": 500, "effect": false }),
+    )
+    .await;
+    test.send(REGISTER, &register(7, 42)).await;
+    let letter = letters(&test, 1).await.remove(0);
+    toss.behave(outcome).await;
+    (test, letter)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_stays_taken_for_as_long_as_its_replay_goes_on() {
+    let toss = Toss::start().await;
+    let slow = json!({ "gateway": "toss", "operation": "key-in", "times": 1, "delayMs": 4_000 });
+    let (test, letter) = slowly_replayed(&toss, slow).await;
+    let (admin, question) = (test.admin(), input(&letter, "Toss is back"));
+    let replay = tokio::spawn(async move { admin.data(REPLAY, question).await });
+    eventually("the provider is at it", async || (toss.calls().await.len() == 5).then_some(())).await;
+    let begun: String = test.db.value("SELECT replaying_until::text FROM inbound_dead_letter").await;
+    let over = format!("inbound_dead_letter WHERE now() > '{begun}'::timestamptz + interval '1 second'");
+    eventually("the first lease is long over", async || (test.db.count(&over).await == 1).then_some(()))
+        .await;
+    for mutation in [DISCARD, REPLAY] {
+        let answer = test.admin().data(mutation, input(&letter, "spam")).await.to_string();
+        assert!(answer.contains("INVALID_STATE") && answer.contains("replayed now"), "{answer}");
+    }
+    let answer = replay.await.unwrap();
+    assert_eq!(answer["replayInboundDeadLetter"]["inboundDeadLetter"]["status"], "REPLAYED", "{answer}");
+    assert_eq!(toss.payments().await.len(), 1);
+    assert_eq!(test.db.count("audit_entry WHERE action LIKE '%InboundDeadLetter'").await, 1);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_lost_its_letter_does_not_write_over_the_next_one() {
+    let toss = Toss::start().await;
+    let slow = json!({ "gateway": "toss", "operation": "key-in", "times": 1, "delayMs": 2_000, "status": 500,
+        "effect": false });
+    let (test, letter) = slowly_replayed(&toss, slow).await;
+    let (admin, question) = (test.admin(), input(&letter, "Toss is back"));
+    let replay = tokio::spawn(async move { admin.data(REPLAY, question).await });
+    eventually("the provider is at it", async || (toss.calls().await.len() == 5).then_some(())).await;
+    // Another process, which found the lease over.
+    let next = "UPDATE inbound_dead_letter
+        SET replay_token = gen_random_uuid(), replaying_until = now() + interval '1 hour', error = 'the next one''s'";
+    test.db.run(next).await;
+    let answer = replay.await.unwrap();
+    assert_eq!(answer["replayInboundDeadLetter"]["userErrors"][0]["code"], "INVALID_STATE", "{answer}");
+    let held = "inbound_dead_letter WHERE status = 'OPEN' AND error = 'the next one''s'
+        AND replay_token IS NOT NULL AND replaying_until > now()";
+    assert_eq!(test.db.count(held).await, 1);
+    assert_eq!(test.db.count("failure WHERE kind = 'INBOUND_DEAD_LETTERED'").await, 1);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_whose_replay_died_is_free_after_the_lease() {
+    let toss = Toss::start().await;
+    let test = start(&toss).await;
+    test.send_bytes(REGISTER, b"not json").await;
+    let letter = letters(&test, 1).await.remove(0);
+    let died =
+        "UPDATE inbound_dead_letter SET replay_token = gen_random_uuid(), replaying_until = now() + interval";
+    test.db.run(&format!("{died} '1 hour'")).await;
+    let answer = test.admin().data(DISCARD, input(&letter, "spam")).await.to_string();
+    assert!(answer.contains("INVALID_STATE"), "{answer}");
+    test.db.run(&format!("{died} '-1 second'")).await;
+    let answer = test.admin().data(DISCARD, input(&letter, "spam")).await;
+    assert_eq!(answer["discardInboundDeadLetter"]["inboundDeadLetter"]["status"], "DISCARDED", "{answer}");
+    test.stop().await;
+}

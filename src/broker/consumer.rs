@@ -41,6 +41,15 @@ enum End {
     Lost(String),
 }
 
+impl From<TopologyError> for End {
+    fn from(error: TopologyError) -> Self {
+        match error {
+            TopologyError::Refused(text) => Self::Misdeclared(text),
+            TopologyError::Lost(error) => Self::Lost(error),
+        }
+    }
+}
+
 impl From<BrokerError> for End {
     fn from(error: BrokerError) -> Self {
         Self::Lost(error.to_string())
@@ -102,10 +111,12 @@ impl Broker {
         };
         went(state, queue, ConsumerState::Consuming);
         let mut in_hand = FuturesUnordered::new();
+        let mut kept = std::pin::pin!(self.keep_inbound(&connection, queue));
         loop {
             let delivery = tokio::select! {
                 delivery = consumer.next() => delivery,
                 Some(_done) = in_hand.next() => continue,
+                misdeclared = &mut kept => return End::Misdeclared(misdeclared),
                 () = tokio::time::sleep(LOOK_AGAIN) => {
                     if connection.status().connected() && channel.status().connected() {
                         continue;
@@ -135,14 +146,8 @@ impl Broker {
         prefetch: u16,
     ) -> Result<(Connection, Channel, Consumer), End> {
         let connection = self.connect("paydesk-consumer").await?;
+        self.declare_inbound(&connection, queue).await?;
         let channel = self.in_time(connection.create_channel()).await?;
-        let declaring = self.declare_inbound(&channel, queue);
-        match tokio::time::timeout(self.config.amqp_connect_timeout, declaring).await {
-            Ok(Ok(())) => {}
-            Ok(Err(TopologyError::Refused(text))) => return Err(End::Misdeclared(text)),
-            Ok(Err(TopologyError::Lost(error))) => return Err(End::Lost(error.to_string())),
-            Err(_elapsed) => return Err(BrokerError::TimedOut.into()),
-        }
         self.in_time(channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
         let name = ShortString::from(self.name(queue.name));
         let consuming = channel.basic_consume(

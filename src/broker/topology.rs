@@ -1,11 +1,11 @@
 use lapin::{
-    Channel, ErrorKind, ExchangeKind,
+    Channel, Connection, ErrorKind, ExchangeKind,
     options::{ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions},
-    protocol::AMQPErrorKind,
+    protocol::{AMQPErrorKind, AMQPSoftError},
     types::{AMQPValue, FieldTable, LongString, ShortString},
 };
 
-use super::Broker;
+use super::{Broker, BrokerError};
 use crate::config::QueueType;
 
 /// The exchange of the messages that are consumed, without the deployment's prefix.
@@ -27,17 +27,47 @@ pub struct InboundQueue {
 pub(super) enum TopologyError {
     /// The broker has it otherwise, or does not let us have it: trying again changes nothing.
     Refused(String),
-    /// The connection broke: trying again may help.
-    Lost(lapin::Error),
+    /// The connection broke, or somebody deleted a part meanwhile: trying again may help.
+    Lost(String),
+}
+
+impl From<BrokerError> for TopologyError {
+    fn from(error: BrokerError) -> Self {
+        Self::Lost(error.to_string())
+    }
 }
 
 impl Broker {
+    /// Keeps what a queue needs there while its messages are consumed: a part that was deleted comes back, before
+    /// messages vanish for long. Ends when the broker has a part otherwise, which the text names.
+    pub(super) async fn keep_inbound(&self, connection: &Connection, queue: InboundQueue) -> String {
+        loop {
+            tokio::time::sleep(self.config.amqp_redeclare_interval).await;
+            match self.declare_inbound(connection, queue).await {
+                Ok(()) => {}
+                Err(TopologyError::Refused(text)) => return text,
+                // Whoever consumes notices a lost connection; the rest is tried again.
+                Err(TopologyError::Lost(error)) => {
+                    tracing::debug!(queue = queue.name, error, "the queue was not declared anew");
+                }
+            }
+        }
+    }
+
     /// Declares a queue with all that it needs: its exchange and binding, the dead-letter exchange, queue and binding.
+    /// On a channel of its own, which a refusal closes.
     pub(super) async fn declare_inbound(
         &self,
-        channel: &Channel,
+        connection: &Connection,
         queue: InboundQueue,
     ) -> Result<(), TopologyError> {
+        let channel = self.in_time(connection.create_channel()).await?;
+        let declaring = tokio::time::timeout(self.config.amqp_connect_timeout, self.declare(&channel, queue));
+        declaring.await.unwrap_or_else(|_elapsed| Err(BrokerError::TimedOut.into()))?;
+        Ok(self.in_time(channel.close(200, short("declared"))).await?)
+    }
+
+    async fn declare(&self, channel: &Channel, queue: InboundQueue) -> Result<(), TopologyError> {
         let name = self.name(queue.name);
         let dead_letters = format!("{name}.dlq");
         let (events, dlx) = (self.name(MEETING_EVENTS), self.name(DEAD_LETTERS));
@@ -88,14 +118,17 @@ async fn bind(channel: &Channel, queue: &str, exchange: &str, key: &str) -> Resu
 /// The broker's text names the argument that differs, such as `inequivalent arg 'x-dead-letter-exchange'`.
 fn refused(what: &str, name: &str, error: lapin::Error) -> TopologyError {
     match error.kind() {
-        ErrorKind::ProtocolError(amqp) if matches!(amqp.kind(), AMQPErrorKind::Soft(_)) => {
-            TopologyError::Refused(format!(
-                "the {what} {name} cannot be declared, since the broker has it otherwise or forbids it: {}",
-                amqp.get_message()
-            ))
-        }
-        _ => TopologyError::Lost(error),
+        ErrorKind::ProtocolError(amqp) if is_refusal(amqp.kind()) => TopologyError::Refused(format!(
+            "the {what} {name} cannot be declared, since the broker has it otherwise or forbids it: {}",
+            amqp.get_message()
+        )),
+        _ => TopologyError::Lost(error.to_string()),
     }
+}
+
+/// What is not found was there a moment ago, as we declare it before we need it.
+fn is_refusal(kind: &AMQPErrorKind) -> bool {
+    matches!(kind, AMQPErrorKind::Soft(soft) if *soft != AMQPSoftError::NOTFOUND)
 }
 
 /// A name of at most 255 bytes; a longer one is cut, which the broker then refuses or never finds.

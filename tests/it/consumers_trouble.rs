@@ -59,6 +59,68 @@ async fn a_deleted_queue_is_declared_anew_and_consumed() {
     test.stop().await;
 }
 
+/// Routing keys and the queues that they lead to.
+const ROUTES: [(&str, &str); 3] = [
+    (REGISTER, QUEUE),
+    ("participant.cancel", "payment.participant.cancel"),
+    ("meeting.deleted", "payment.meeting.deleted"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_while_messages_are_consumed_comes_back() {
+    let toss = Toss::start().await;
+    let test = TestApp::builder()
+        .toss(&toss)
+        .test_card(APPROVED)
+        .set("amqp-redeclare-interval", "300ms")
+        .start()
+        .await;
+    test.consuming().await;
+    let events = test.name("meeting.events");
+    for exchange in [&events, &test.name("payment.dlx")] {
+        test.rabbit.delete_exchange(exchange).await;
+    }
+    for (_key, queue) in ROUTES {
+        test.rabbit.delete_queue(&test.name(&format!("{queue}.dlq"))).await;
+    }
+    for (key, queue) in ROUTES {
+        let dlq = test.name(&format!("{queue}.dlq"));
+        eventually(
+            &format!("messages of {queue} come, and its dead letters go where they should"),
+            async || {
+                let routed = test.rabbit.is_routed(&events, key, b"not json").await;
+                (routed && test.rabbit.waiting_if_there(&dlq).await? > 0).then_some(())
+            },
+        )
+        .await;
+    }
+    test.consuming().await;
+    paid(&test, 1).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_replaced_by_another_kind_while_messages_are_consumed_is_a_clear_error() {
+    let toss = Toss::start().await;
+    let test = TestApp::builder()
+        .toss(&toss)
+        .test_card(APPROVED)
+        .set("amqp-redeclare-interval", "300ms")
+        .start()
+        .await;
+    test.consuming().await;
+    let events = test.name("meeting.events");
+    eventually("it is replaced", async || test.rabbit.replace_exchange(&events).await.then_some(())).await;
+    let told = eventually("readiness tells", async || {
+        let (status, body) = readiness(&test).await;
+        let told = body["detail"]["consumer-participant-register"].as_str()?.to_owned();
+        (status == 503 && told.contains("inequivalent arg")).then_some(told)
+    })
+    .await;
+    assert!(told.contains(&events), "{told}");
+    test.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_without_dead_letter_exchange_is_a_clear_error_and_the_rest_lives() {
     let toss = Toss::start().await;

@@ -31,7 +31,7 @@ pub struct Received {
 /// The other side of the broker: a queue that collects what is routed to it.
 pub struct Rabbit {
     pub channel: Channel,
-    _connection: Connection,
+    connection: Connection,
 }
 
 /// A queue and what arrived in it.
@@ -45,7 +45,7 @@ impl Rabbit {
         let connection = Connection::connect(url, ConnectionProperties::default()).await.unwrap();
         let channel = connection.create_channel().await.unwrap();
         channel.confirm_select(ConfirmSelectOptions::default()).await.unwrap();
-        Self { channel, _connection: connection }
+        Self { channel, connection }
     }
 
     pub async fn declare_exchange(&self, exchange: &str) {
@@ -84,6 +84,36 @@ impl Rabbit {
             .await
             .unwrap();
         assert!(confirm.is_ack() && confirm.take_message().is_none(), "nobody has {routing_key}");
+    }
+
+    /// Whether a queue takes this message; a channel of its own bears that the exchange is missing.
+    pub async fn is_routed(&self, exchange: &str, routing_key: &str, body: &[u8]) -> bool {
+        let channel = self.connection.create_channel().await.unwrap();
+        channel.confirm_select(ConfirmSelectOptions::default()).await.unwrap();
+        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let (exchange, key) = (exchange.into(), routing_key.into());
+        let published = channel.basic_publish(exchange, key, options, body, BasicProperties::default()).await;
+        let Ok(published) = published else { return false };
+        published.await.is_ok_and(|confirm| confirm.is_ack() && confirm.take_message().is_none())
+    }
+
+    /// Messages in a queue, if it is there.
+    pub async fn waiting_if_there(&self, queue: &str) -> Option<u32> {
+        let channel = self.connection.create_channel().await.unwrap();
+        let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+        let queue = channel.queue_declare(queue.into(), options, FieldTable::default()).await.ok()?;
+        Some(queue.message_count())
+    }
+
+    /// Has an exchange be of another kind than ours; false if ours came in between.
+    pub async fn replace_exchange(&self, exchange: &str) -> bool {
+        self.delete_exchange(exchange).await;
+        let channel = self.connection.create_channel().await.unwrap();
+        let options = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
+        channel
+            .exchange_declare(exchange.into(), ExchangeKind::Fanout, options, FieldTable::default())
+            .await
+            .is_ok()
     }
 
     /// The bodies of everything in a queue.

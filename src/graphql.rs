@@ -7,6 +7,7 @@ mod answer;
 mod api;
 #[cfg(test)]
 mod api_tests;
+mod bodies;
 mod can_product;
 mod charge;
 mod charge_event;

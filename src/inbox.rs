@@ -17,6 +17,6 @@ pub use dead_letter::{DeadLetterStatus, ErrorClass, InboundDeadLetter};
 pub use entry::{InboxEntry, InboxKey, finish, freeze, lock, name_subject};
 pub use error::HandlingError;
 pub use handler::{Handler, Inbox, Subscription};
-pub use list::{DeadLetterFilter, by_ids};
+pub use list::{DeadLetterFilter, bodies, body_sizes, by_ids};
 pub use message::Message;
 pub use replay::ReplayError;

@@ -5,6 +5,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{
     api::RequestId,
+    bodies::{self, Form},
     error::ApiError,
     failure::FailureObject,
     guard,
@@ -73,13 +74,15 @@ impl InboundDeadLetterObject {
     }
 
     /// Null when the bytes are not UTF-8.
-    async fn body_text(&self) -> Option<&str> {
-        std::str::from_utf8(&self.0.body).ok()
+    async fn body_text(&self, ctx: &Context<'_>) -> Result<Option<String>, ApiError> {
+        let body = bodies::load(ctx, self.0.id, Form::Text).await?.unwrap_or_default();
+        Ok(std::str::from_utf8(&body).ok().map(str::to_owned))
     }
 
     /// The bytes, whatever they are.
-    async fn body_base64(&self) -> String {
-        STANDARD.encode(&self.0.body)
+    async fn body_base64(&self, ctx: &Context<'_>) -> Result<String, ApiError> {
+        let body = bodies::load(ctx, self.0.id, Form::Base64).await?.unwrap_or_default();
+        Ok(STANDARD.encode(&body))
     }
 
     /// The AMQP headers.

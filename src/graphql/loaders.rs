@@ -9,6 +9,7 @@ use async_graphql::{
 };
 
 use super::{
+    bodies::Bodies,
     error::{ApiError, Cause},
     input,
     loads::Loads,
@@ -66,6 +67,14 @@ pub(super) struct PayloadOf(pub i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct DeadLetterById(pub i64);
 
+/// The bytes of a dead letter's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct BodySizeOf(pub i64);
+
+/// The body of a dead letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct BodyOf(pub i64);
+
 /// A charge by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ChargeById(pub i64);
@@ -94,8 +103,9 @@ pub(super) struct PromotionById(pub i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct AnyActivePromotion(pub i32);
 
-/// Puts the loaders of one operation into its data; their loads are carried out with it.
+/// Puts the loaders of one operation, and what it counts, into its data; their loads are carried out with it.
 pub(super) fn insert(data: &mut Data, services: &Services, loads: Loads) {
+    data.insert(Bodies::new(loads.clone()));
     let loader = DataLoader::new(Reads(services.db.clone()), move |load| loads.spawn(load));
     // Those who ask together are in one batch already.
     data.insert(loader.delay(Duration::ZERO));
@@ -266,6 +276,30 @@ impl Loader<DeadLetterById> for Reads {
         let mut conn = self.0.read().await.map_err(shared)?;
         let rows = inbox::by_ids(&mut conn, &ids).await.map_err(shared)?;
         Ok(rows.into_iter().map(|row| (DeadLetterById(row.id), row)).collect())
+    }
+}
+
+impl Loader<BodySizeOf> for Reads {
+    type Value = u64;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[BodySizeOf]) -> Result<HashMap<BodySizeOf, u64>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = inbox::body_sizes(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|(id, size)| (BodySizeOf(id), size.unsigned_abs().into())).collect())
+    }
+}
+
+impl Loader<BodyOf> for Reads {
+    type Value = Arc<[u8]>;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[BodyOf]) -> Result<HashMap<BodyOf, Arc<[u8]>>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let rows = inbox::bodies(&mut conn, &ids).await.map_err(shared)?;
+        Ok(rows.into_iter().map(|(id, body)| (BodyOf(id), body.into())).collect())
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
 };
@@ -23,16 +23,31 @@ type Load = BoxFuture<'static, ()>;
 
 /// Where loaders put what they want carried out.
 #[derive(Clone, Default)]
-pub(super) struct Loads(Arc<Mutex<Vec<Load>>>);
+pub(super) struct Loads(Arc<Wanted>);
+
+#[derive(Default)]
+struct Wanted {
+    loads: Mutex<Vec<Load>>,
+    answers: AtomicU64,
+}
 
 impl Loads {
     /// Carries it out with the operation; dropped with the operation too, and it must bear that.
     pub(super) fn spawn(&self, load: Load) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(load);
+        self.0.loads.lock().unwrap_or_else(PoisonError::into_inner).push(load);
     }
 
     fn take(&self) -> Vec<Load> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.loads.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Answers that the operation has given: a subscription gives many.
+    pub(super) fn answers(&self) -> u64 {
+        self.0.answers.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn answered(&self) {
+        self.0.answers.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -92,6 +107,7 @@ impl<T> Stream for WithLoads<T> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         loop {
             if let Poll::Ready(response) = self.resolve(cx) {
+                self.loads.answered();
                 return Poll::Ready(response);
             }
             // Many resolvers are polled in several goes. Those that have not been will ask as well.

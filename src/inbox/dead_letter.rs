@@ -44,7 +44,7 @@ stored_enum! {
     }
 }
 
-/// A message that could not be consumed.
+/// A message that could not be consumed; [`bodies`](super::bodies) reads what it said.
 #[derive(Debug, Clone, PartialEq, Queryable, Selectable)]
 #[diesel(table_name = inbound_dead_letter, check_for_backend(Pg))]
 pub struct InboundDeadLetter {
@@ -52,8 +52,6 @@ pub struct InboundDeadLetter {
     pub id: i64,
     /// The queue, without the deployment's prefix.
     pub queue: String,
-    /// The bytes as they came.
-    pub body: Vec<u8>,
     /// The AMQP headers.
     pub headers: serde_json::Value,
     /// Its event id, as far as one could be read.

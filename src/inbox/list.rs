@@ -1,8 +1,11 @@
 //! What the API reads: dead letters, their counts.
 
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper, dsl::sql, pg::Pg,
-    result::QueryResult, sql_types::Bool,
+    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper,
+    dsl::sql,
+    pg::Pg,
+    result::QueryResult,
+    sql_types::{Bool, Integer},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
@@ -52,4 +55,15 @@ impl Listing for DeadLetterFilter {
 /// The dead letters with these ids.
 pub async fn by_ids(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<InboundDeadLetter>> {
     letters::table.filter(letters::id.eq_any(ids)).select(InboundDeadLetter::as_select()).load(conn).await
+}
+
+/// The bytes of these letters' bodies.
+pub async fn body_sizes(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, i32)>> {
+    let size = sql::<Integer>("octet_length(inbound_dead_letter.body)");
+    letters::table.filter(letters::id.eq_any(ids)).select((letters::id, size)).load(conn).await
+}
+
+/// These letters' bodies as they came. They may be large: read only when asked for.
+pub async fn bodies(conn: &mut AsyncPgConnection, ids: &[i64]) -> QueryResult<Vec<(i64, Vec<u8>)>> {
+    letters::table.filter(letters::id.eq_any(ids)).select((letters::id, letters::body)).load(conn).await
 }

@@ -95,9 +95,10 @@ impl Inbox {
         };
         let after = serde_json::json!({ "status": before.status, "replaying": true });
         audit(&mut tx, admin, "replayInboundDeadLetter", &before, after, reason, request_id).await?;
+        let body = letters::table.find(id).select(letters::body).first::<Vec<u8>>(tx.conn()).await?;
         tx.commit().await?;
         let inbox = self.clone();
-        let work = async move { inbox.carry_out(&consumer, before, lease).await };
+        let work = async move { inbox.carry_out(&consumer, before, &body, lease).await };
         spawn_tracked(&self.tasks, work).await.unwrap_or(Err(ReplayError::TaskLost))
     }
 
@@ -140,11 +141,12 @@ impl Inbox {
         &self,
         consumer: &Consumer,
         letter: InboundDeadLetter,
+        body: &[u8],
         lease: ReplayLease,
     ) -> Result<InboundDeadLetter, ReplayError> {
         let stop = self.tasks.stopping().child_token();
         let outcome = tokio::select! {
-            outcome = self.once_more(consumer, &letter, &stop) => outcome,
+            outcome = self.once_more(consumer, body, &stop) => outcome,
             never = lease.keep(&self.db, &stop) => match never {},
         };
         let mut tx = self.db.begin().await?;
@@ -186,12 +188,12 @@ impl Inbox {
     async fn once_more(
         &self,
         consumer: &Consumer,
-        letter: &InboundDeadLetter,
+        body: &[u8],
         stop: &CancellationToken,
     ) -> Result<(), (ErrorClass, Trouble)> {
         let subscription = consumer.subscription();
         let data = |error| (ErrorClass::Data, Trouble::of(error));
-        let message = Message::read(&letter.body, subscription.event_type).map_err(data)?;
+        let message = Message::read(body, subscription.event_type).map_err(data)?;
         let key = InboxKey::of(&message, subscription.queue.name);
         let _turn = consumer.turns.take(key).await;
         let mut conflicts = 0;

@@ -1,11 +1,12 @@
 //! Messages that cannot be consumed: kept as they came, seen by operators, replayed or discarded once.
 
+use paydesk::auth::Role;
 use serde_json::{Value, json};
 
 use crate::{
     consumers::{REGISTER, done},
     payments::APPROVED,
-    support::{TestApp, Toss, eventually, messages::register},
+    support::{TestApp, Toss, api::token, eventually, messages::register},
 };
 
 const LIST: &str = "query ($status: [InboundDeadLetterStatus!]) { inboundDeadLetters(status: $status) {
@@ -237,5 +238,80 @@ async fn a_letter_whose_replay_died_is_free_after_the_lease() {
     test.db.run(&format!("{died} '-1 second'")).await;
     let answer = test.admin().data(DISCARD, input(&letter, "spam")).await;
     assert_eq!(answer["discardInboundDeadLetter"]["inboundDeadLetter"]["status"], "DISCARDED", "{answer}");
+    test.stop().await;
+}
+
+/// Keeps this many dead letters whose bodies have this many MiB; tells their ids.
+async fn big_letters(test: &TestApp, count: usize, mib: usize) -> Vec<i64> {
+    let sql = format!(
+        "INSERT INTO inbound_dead_letter (queue, body, error_class, error_code, error)
+         SELECT 'payment.participant.register', convert_to(repeat('a', {mib} * 1024 * 1024), 'UTF8'), 'DATA', 'NOT_JSON', 'no'
+         FROM generate_series(1, {count}) RETURNING id"
+    );
+    test.db.values(&sql).await
+}
+
+/// The answer to an operator's query, however long it is: the usual client has a limit of its own.
+async fn whole(test: &TestApp, query: &str) -> Value {
+    let sent = reqwest::Client::new()
+        .post(format!("http://{}/graphql", test.base))
+        .bearer_auth(token(&[Role::Operator], "operator"))
+        .json(&json!({ "query": query }))
+        .send();
+    sent.await.unwrap().json().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_that_are_too_large_together_are_refused() {
+    let test = TestApp::builder().set("workers", "false").start().await;
+    let ids = big_letters(&test, 3, 7).await;
+    let list = |field| format!("{{ inboundDeadLetters {{ nodes {{ id {field} }} }} }}");
+    let aliases =
+        format!("{{ inboundDeadLetter(id: {}) {{ a: bodyText b: bodyText c: bodyText }} }}", ids[0]);
+    for query in [list("bodyText"), list("bodyBase64"), list("bodyText bodyBase64"), aliases] {
+        let refusal = whole(&test, &query).await["errors"][0].take();
+        assert_eq!(refusal["extensions"]["code"], "QUERY_TOO_COMPLEX", "{query}: {refusal}");
+        assert!(refusal["message"].as_str().unwrap().contains("Ask for fewer"), "{refusal}");
+    }
+    let two = whole(&test, "{ inboundDeadLetters(first: 2) { nodes { bodyText bodyBase64 } } }").await;
+    let shown = two["data"]["inboundDeadLetters"]["nodes"].as_array().unwrap();
+    assert_eq!(shown.len(), 2);
+    assert!(shown.iter().all(|letter| letter["bodyText"].as_str().unwrap().len() == 7 * 1024 * 1024));
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_letter_is_shown_however_large_it_is() {
+    let test = TestApp::builder().set("workers", "false").start().await;
+    let id = big_letters(&test, 1, 17).await[0];
+    let one = whole(&test, &format!("{{ inboundDeadLetter(id: {id}) {{ bodyText bodyBase64 }} }}")).await;
+    assert_eq!(one["data"]["inboundDeadLetter"]["bodyText"].as_str().unwrap().len(), 17 * 1024 * 1024);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_not_asked_for_is_not_read() {
+    let toss = Toss::start().await;
+    let test = start(&toss).await;
+    test.send_bytes(REGISTER, b"not json").await;
+    let letter = letters(&test, 1).await.remove(0);
+    // Whoever reads the column fails from now on.
+    test.db.run("ALTER TABLE inbound_dead_letter RENAME COLUMN body TO hidden").await;
+    let operator = test.operator();
+    let list = "{ inboundDeadLetters { count { value } nodes { id queue error headers failures { id
+        subject { ... on InboundDeadLetter { id status } } } } } }";
+    let data = operator.data(list, json!({})).await;
+    assert_eq!(data["inboundDeadLetters"]["nodes"][0]["failures"][0]["subject"]["status"], "OPEN", "{data}");
+    let one = "query ($id: ID!) { inboundDeadLetter(id: $id) { status } }";
+    operator.data(one, json!({ "id": letter["id"] })).await;
+    let mut socket = operator.socket().await;
+    let feed =
+        "subscription { failures(after: \"0\") { failure { subject { ... on InboundDeadLetter { id } } } } }";
+    socket.subscribe("feed", feed, json!({})).await;
+    assert_eq!(socket.data().await["failures"]["failure"]["subject"]["id"], letter["id"]);
+    let answer = test.admin().data(DISCARD, input(&letter, "spam")).await;
+    assert_eq!(answer["discardInboundDeadLetter"]["inboundDeadLetter"]["status"], "DISCARDED");
+    let asked = "{ inboundDeadLetters { nodes { bodyText } } }";
+    assert_eq!(operator.query(asked, json!({})).await["errors"][0]["extensions"]["code"], "INTERNAL");
     test.stop().await;
 }

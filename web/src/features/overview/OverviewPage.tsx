@@ -61,10 +61,7 @@ export function OverviewPage() {
           />
         </div>
         <Books />
-        <section className="panel mt-3">
-          <h2>{t.overview.feed}</h2>
-          <LiveFeed />
-        </section>
+        <LiveFeed />
       </div>
     </>
   );

@@ -82,6 +82,10 @@ mod tests {
         drop((record::websocket(), record::subscription()));
         record::failure("OUTBOX_FAILED");
         record::consumer_message("payment.meeting.deleted", "done");
+        record::charge("PG", "COMPLETE");
+        record::charge_job_attempt("DONE");
+        record::charge_jobs("PENDING", 1);
+        record::charge_jobs_stranded(0);
         record::worker_run("outbox-pending", SECOND, true);
         record::provider_call("toss", "key-in", "ok", SECOND);
     }

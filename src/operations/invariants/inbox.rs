@@ -38,9 +38,11 @@ pub(super) const INVARIANTS: &[Invariant] = &[
         "SELECT payment.id FROM (
              SELECT id, meeting_id, user_id, status, completed_at FROM payment ORDER BY created_at DESC, id DESC LIMIT $1
          ) payment
-         JOIN participant_cancel cancel ON cancel.meeting_id = payment.meeting_id AND cancel.user_id = payment.user_id
-         WHERE payment.status = 'COMPLETED' AND payment.completed_at < cancel.created_at - interval '1 minute'
-           AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
+         WHERE payment.status = 'COMPLETED' AND EXISTS (
+             SELECT 1 FROM participant_cancel cancel
+             WHERE cancel.meeting_id = payment.meeting_id AND cancel.user_id = payment.user_id
+               AND payment.completed_at < cancel.created_at - interval '1 minute' OFFSET 0
+         ) AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
     ),
     invariant!(
         "dead-letters-on-the-feed",

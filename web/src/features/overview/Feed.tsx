@@ -114,7 +114,7 @@ function Rows({ feed }: { feed: FailureFeed }) {
       <Head>
         <Fresh count={waiting} show={show} />
       </Head>
-      {error ? <StaleNotice error={error} retry={show} /> : null}
+      {error ? <StaleNotice error={error} retry={() => feed.restart()} /> : null}
       {rows.length === 0 && held.length === 0 ? (
         <EmptyState>{t.overview.noFailures}</EmptyState>
       ) : (

@@ -17,7 +17,7 @@ import type { Of, Tone } from "@/ui/status";
 import { Time } from "@/ui/Time";
 import { Books } from "./Books";
 import { LiveFeed } from "./Feed";
-import { latestOverview } from "./latest";
+import { latestOverview, retryOverview } from "./latest";
 
 type Overview = OverviewChangedSubscription["overview"];
 
@@ -39,7 +39,6 @@ export function OverviewPage() {
         <LiveIndicator />
         <PauseButton />
       </PageTitle>
-      {error ? <StaleNotice error={error} retry={() => location.reload()} /> : null}
       <div className="min-h-0 flex-1 overflow-auto bg-ground-2 p-3" aria-busy={!overview}>
         <div className="grid gap-3 lg:grid-cols-4">
           <Tiles overview={overview} />
@@ -63,6 +62,7 @@ export function OverviewPage() {
         <Books />
         <LiveFeed />
       </div>
+      {error ? <StaleNotice error={error} retry={retryOverview} /> : null}
     </>
   );
 }

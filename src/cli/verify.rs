@@ -5,7 +5,7 @@ use clap::Args;
 use super::{CommandError, usage};
 use crate::{
     config::{DatabaseConfig, LogConfig, OutboxConfig, ReconcileConfig},
-    db::Connector,
+    db::{Connector, migrations},
     operations::{Patience, check_invariants},
 };
 
@@ -32,6 +32,11 @@ pub(super) async fn run(args: VerifyArgs) -> Result<(), CommandError> {
     let connector = Connector::new(&args.database.database_url, args.database.authorities()?.as_deref())?;
     // Neither pooled nor bounded in time: it reads all that there is.
     let mut conn = connector.connect().await.map_err(CommandError::failed)?;
+    if !migrations::are_applied(&mut conn).await.map_err(CommandError::failed)? {
+        return Err(CommandError::Failed(
+            "this version's migrations are not applied: run `paydesk migrate` first".to_owned(),
+        ));
+    }
     let patience = Patience::new(&args.outbox, &args.reconcile);
     let checked = check_invariants(&mut conn, patience, i64::MAX).await.map_err(CommandError::failed)?;
     let mut report = String::new();

@@ -4,6 +4,7 @@ use std::{convert::Infallible, path::Path, time::Duration};
 
 use clap::Command;
 use secrecy::SecretString;
+use url::Url;
 
 use super::SettingError;
 
@@ -45,12 +46,17 @@ pub(super) fn secret(text: &str) -> Result<SecretString, Infallible> {
 
 /// The address of a service that is asked over HTTP, without the slash at its end.
 pub(super) fn http_url(text: &str) -> Result<String, String> {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let is_address = rest.is_some_and(|rest| {
-        !rest.is_empty() && !rest.starts_with(['/', ':', '?', '#']) && !text.contains(char::is_whitespace)
-    });
+    let hint = "write an address that starts with http:// or https://";
+    let url = Url::parse(text).map_err(|error| format!("{error}; {hint}"))?;
+    let is_address = matches!(url.scheme(), "http" | "https")
+        // The parser would mend these.
+        && text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'))
+        && !text.contains(char::is_whitespace);
     if !is_address {
-        return Err("write an address that starts with http:// or https://".to_owned());
+        return Err(hint.to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(format!("{hint}, without ? and #"));
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
@@ -83,9 +89,18 @@ mod tests {
     fn an_address_is_one_of_http() {
         assert_eq!(http_url("https://api.tosspayments.com/"), Ok("https://api.tosspayments.com".to_owned()));
         assert_eq!(http_url("http://127.0.0.1:9090/toss"), Ok("http://127.0.0.1:9090/toss".to_owned()));
-        for wrong in
-            ["", "ftp://x", "api.tosspayments.com", "http://", "https:///v1", "http://a b", "http://:80"]
-        {
+        for wrong in [
+            "",
+            "ftp://x",
+            "api.tosspayments.com",
+            "http://",
+            "https:///v1",
+            "http://a b",
+            "http://:80",
+            "http://127.0.0.1:99999",
+            "http://[::1",
+            "http://x?y=1",
+        ] {
             assert!(http_url(wrong).is_err(), "{wrong}");
         }
     }

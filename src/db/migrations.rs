@@ -1,5 +1,12 @@
 //! The embedded migrations, applied by one process at a time.
 
+use diesel::{
+    QueryableByName,
+    migration::MigrationSource,
+    pg::Pg,
+    result::{Error as DieselError, QueryResult},
+    sql_types::{Array, Bool, Text},
+};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use thiserror::Error;
@@ -37,6 +44,27 @@ pub async fn migrate(connector: &Connector) -> Result<Vec<String>, MigrationErro
         .run_pending_migrations(MIGRATIONS)
         .map_err(|error| MigrationError::Migration(error.to_string()))?;
     Ok(applied.iter().map(ToString::to_string).collect())
+}
+
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    yes: bool,
+}
+
+/// Whether the database has every migration of this version.
+pub async fn are_applied(conn: &mut AsyncPgConnection) -> QueryResult<bool> {
+    let is_there = Statement::new("SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL AS yes");
+    if !is_there.get_result::<Answer>(conn).await?.yes {
+        return Ok(false);
+    }
+    let ours = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(DieselError::QueryBuilderError)?;
+    let ours = ours.iter().map(|migration| migration.name().version().to_string()).collect::<Vec<_>>();
+    let all = Statement::new(
+        "SELECT NOT EXISTS (SELECT FROM unnest($1) AS ours (version)
+                            WHERE version NOT IN (SELECT version FROM __diesel_schema_migrations)) AS yes",
+    );
+    Ok(all.bind::<Array<Text>, _>(ours).get_result::<Answer>(conn).await?.yes)
 }
 
 async fn lock(connection: &mut AsyncPgConnection) -> Result<(), diesel::result::Error> {

@@ -189,6 +189,17 @@ pub fn read_failed(error: impl Into<DbError>, narrow: &'static str) -> ApiError 
     failed(error)
 }
 
+/// What the caller is told when a read without filters fails.
+pub fn slow_or_failed(error: DbError) -> ApiError {
+    if error.is_statement_timeout() { slow(&error) } else { failed(error) }
+}
+
+/// What the caller is told when a read takes too long that no filter could narrow.
+pub fn slow(error: &DbError) -> ApiError {
+    tracing::warn!(%error, "a read took too long");
+    ApiError::rate_limited("The server is busy. Try again in a moment.")
+}
+
 /// What the caller is told when the database fails.
 pub fn failed(error: impl Into<DbError>) -> ApiError {
     match error.into() {

@@ -57,7 +57,7 @@ impl InvariantQuery {
     /// history the newest 10,000 rows are looked at; `paydesk verify` looks at all. ADMIN, OPERATOR.
     async fn invariants(&self, ctx: &Context<'_>) -> Result<Vec<Invariant>, ApiError> {
         guard::reader(ctx)?;
-        let checked = Services::of(ctx)?.books.checked().await.map_err(input::failed)?;
+        let checked = Services::of(ctx)?.books.checked().await.map_err(input::slow_or_failed)?;
         Ok(checked.iter().cloned().map(Invariant).collect())
     }
 }

@@ -130,10 +130,7 @@ where
 fn failed(cause: Cause) -> ApiError {
     match cause.downcast_ref::<DbError>() {
         Some(DbError::Unavailable(why)) => input::failed(DbError::Unavailable(why.clone())),
-        Some(slow) if slow.is_statement_timeout() => {
-            tracing::warn!(error = %slow, "a nested field took too long");
-            ApiError::rate_limited("The server is busy. Try again in a moment.")
-        }
+        Some(slow) if slow.is_statement_timeout() => input::slow(slow),
         _ => ApiError::internal_shared(cause),
     }
 }

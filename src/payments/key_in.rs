@@ -14,7 +14,7 @@ use crate::{
     auth::ServicePrincipal,
     config::PaymentConfig,
     db::{Database, DbError, Recording, Transaction},
-    gateways::{self, KeyIn, KeyInOutcome, ProviderCall, TossClient},
+    gateways::{self, KeyIn, KeyInOutcome, LookupOutcome, ProviderCall, Reference, TossClient},
     idempotency::{self, CallerKey, InputHash, KeyState, MAX_KEY_CHARS},
     outbox::Outbox,
     types::{Card, Won},
@@ -173,7 +173,11 @@ impl Payments {
             Start::Answer(answer) => return Ok(answer),
             Start::Ask(undecided) => undecided,
         };
-        let asked = self.ask(toss, payment.clone(), input.amount, &input.card).await;
+        let asked = if replayed {
+            self.ask_again(toss, payment.clone(), input.amount, &input.card).await
+        } else {
+            self.ask(toss, payment.clone(), input.amount, &input.card).await
+        };
         let payment = asked.unwrap_or_else(|error| {
             // Nobody could write down what became of it, which is what PENDING means: the reconciler asks.
             tracing::error!(%error, payment = payment.id, "a payment's outcome is not written down");
@@ -182,7 +186,7 @@ impl Payments {
         Ok(PaymentAnswer { payment, replayed })
     }
 
-    /// Steps 2 and 3 of a PENDING payment, which may be repeated: the same order id and key charge once.
+    /// Steps 2 and 3 of a payment that this process has just made PENDING.
     pub(super) async fn ask(
         &self,
         toss: &TossClient,
@@ -190,15 +194,38 @@ impl Payments {
         amount: Won,
         card: &Card,
     ) -> Result<Payment, DbError> {
-        let request = KeyIn {
-            order_id: &payment.order_id,
-            order_name: &payment.order_name,
-            amount,
-            card,
-            idempotency_key: &payment.idempotency_key,
+        let (outcome, call) = toss.key_in(request(&payment, amount, card)).await;
+        let settled = self.record_outcome(&payment, &outcome, &[call]).await?;
+        Ok(self.follow_up(settled).await)
+    }
+
+    /// The same of a payment that the provider may have been asked about before: its books come first. The same order
+    /// id and key charge once, but only under the same secret key of ours, which may have changed in between.
+    pub(super) async fn ask_again(
+        &self,
+        toss: &TossClient,
+        payment: Payment,
+        amount: Won,
+        card: &Card,
+    ) -> Result<Payment, DbError> {
+        let (books, looked_up) = toss.lookup(Reference::OrderId(&payment.order_id)).await;
+        let (outcome, calls) = match books {
+            LookupOutcome::Found(_) => {
+                return self.finish_by_books(&payment, books, &looked_up, None).await;
+            }
+            LookupOutcome::NotFound(_) => {
+                let (outcome, call) = toss.key_in(request(&payment, amount, card)).await;
+                (outcome, vec![looked_up, call])
+            }
+            LookupOutcome::Unknown(refusal) => (KeyInOutcome::Unknown(refusal), vec![looked_up]),
+            LookupOutcome::Misconfigured(refusal) => (KeyInOutcome::Misconfigured(refusal), vec![looked_up]),
         };
-        let (outcome, call) = toss.key_in(request).await;
-        let settled = self.record_outcome(&payment, &outcome, &call).await?;
+        let outcome = match outcome {
+            // It says nothing about an earlier call, which may still be carried out.
+            KeyInOutcome::Misconfigured(refusal) => KeyInOutcome::Unknown(misconfigured(&refusal)),
+            other => other,
+        };
+        let settled = self.record_outcome(&payment, &outcome, &calls).await?;
         Ok(self.follow_up(settled).await)
     }
 
@@ -241,12 +268,12 @@ impl Payments {
         &self,
         payment: &Payment,
         outcome: &KeyInOutcome,
-        call: &ProviderCall,
+        calls: &[ProviderCall],
     ) -> Result<Settled, DbError> {
         let mut recording = Recording::of("payment", payment.id);
         let mut outcome = Cow::Borrowed(outcome);
         loop {
-            match self.try_record(payment, &outcome, call).await {
+            match self.try_record(payment, &outcome, calls).await {
                 Ok(settled) => return Ok(settled),
                 Err(error) if payment_key_is_taken(&error) => {
                     outcome = Cow::Owned(KeyInOutcome::Unknown(foreign_payment_key()));
@@ -260,7 +287,7 @@ impl Payments {
         &self,
         payment: &Payment,
         outcome: &KeyInOutcome,
-        call: &ProviderCall,
+        calls: &[ProviderCall],
     ) -> Result<Settled, DbError> {
         let mut tx = self.db.begin().await?;
         let settled = match outcome {
@@ -278,7 +305,9 @@ impl Payments {
                 as_it_is(tx.conn(), payment, None).await?
             }
         };
-        gateways::record_call(tx.conn(), call, SUBJECT.as_str(), payment.id, payment.flow_id).await?;
+        for call in calls {
+            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), payment.id, payment.flow_id).await?;
+        }
         idempotency::finish(tx.conn(), SUBJECT.as_str(), payment.id).await?;
         tx.commit().await?;
         Ok(settled)
@@ -296,6 +325,16 @@ async fn as_it_is(
         None => find(conn, payment.id).await?.unwrap_or_else(|| payment.clone()),
     };
     Ok(Settled { payment, follow: Follow::Nothing })
+}
+
+fn request<'a>(payment: &'a Payment, amount: Won, card: &'a Card) -> KeyIn<'a> {
+    KeyIn {
+        order_id: &payment.order_id,
+        order_name: &payment.order_name,
+        amount,
+        card,
+        idempotency_key: &payment.idempotency_key,
+    }
 }
 
 fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {

@@ -120,12 +120,16 @@ impl Payments {
     }
 }
 
-/// Stays PENDING; told once per payment.
+/// Stays PENDING; told once per payment. That our configuration is to blame is told too: a person must mend it.
 pub(super) async fn unknown(
     conn: &mut AsyncPgConnection,
     payment: &Payment,
     refusal: &Refusal,
 ) -> Result<(), DbError> {
+    if refusal.code == GATEWAY_MISCONFIGURED {
+        let kind = FailureKind::GatewayMisconfigured;
+        return tell_once(conn, payment, kind, Severity::Critical, refusal, false).await;
+    }
     tell_once(conn, payment, FailureKind::PaymentUnknown, Severity::Warning, refusal, false).await
 }
 

@@ -143,10 +143,9 @@ async fn after_a_crash_the_same_key_resumes_with_the_same_order_and_provider_key
     assert_eq!((&resumed["payment"]["status"], &resumed["userErrors"]), (&json!("COMPLETED"), &json!([])));
     assert_eq!(resumed["replayed"], true, "the payment is the first request's");
     let calls = toss.calls().await;
-    assert_eq!(calls.len(), 2);
+    let operations: Vec<_> = calls.iter().map(|call| call["operation"].as_str().unwrap()).collect();
+    assert_eq!(operations, ["key-in", "lookup"], "the provider's books come first");
     assert_eq!(calls[0]["orderId"], calls[1]["orderId"]);
-    assert_eq!(calls[0]["idempotencyKey"], calls[1]["idempotencyKey"]);
-    assert!(calls[0]["idempotencyKey"].is_string());
     let books = toss.payments().await;
     assert_eq!((books.len(), &books[0]["paid"]), (1, &json!(15_000)), "charged once");
     assert_eq!((test.db.count("payment").await, test.db.count("payment_outbox").await), (1, 1));
@@ -287,4 +286,63 @@ async fn a_client_that_goes_away_in_the_middle_still_gets_its_payment() {
     }
     assert_eq!(toss.calls().await.len(), 2);
     test.stop().await;
+}
+
+/// A server that was killed while the provider carried out its first call of the key `k`; the money moved or did not.
+async fn killed_in_its_first_call(toss: &Toss, test: &TestApp, effect: bool) {
+    let url = toss.url();
+    let settings =
+        [("toss-url", url.as_str()), ("toss-secret-key", "test_sk_sim0000000000000000"), ("log", "error")];
+    let mut process = Process::start(test, &settings).await;
+    let status = if effect { 200 } else { 500 };
+    toss.behave(json!({ "gateway": "toss", "operation": "key-in", "delayMs": 500, "effect": effect, "status": status })).await;
+    let doomed = Actor::new(process.base.clone(), Some(token(&[Role::Service], "service")));
+    let request = tokio::spawn(async move { doomed.try_query(CREATE, input("k", 7, 42, APPROVED)).await });
+    calls(toss, 1).await;
+    process.kill();
+    assert!(request.await.unwrap().is_err());
+    eventually("the provider has finished", async || {
+        (toss.calls().await[0]["outcome"] != "RUNNING").then_some(())
+    })
+    .await;
+    test.db.run("UPDATE idempotency_key SET lease_until = now()").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_provider_never_carried_out_is_asked_for_again_under_the_same_key() {
+    let (toss, test) = start().await;
+    killed_in_its_first_call(&toss, &test, false).await;
+    let resumed = pay(&test.service(), input("k", 7, 42, APPROVED)).await;
+    assert_eq!(resumed["payment"]["status"], "COMPLETED", "{resumed}");
+    let calls = toss.calls().await;
+    let operations: Vec<_> = calls.iter().map(|call| call["operation"].as_str().unwrap()).collect();
+    assert_eq!(operations, ["key-in", "lookup", "key-in"]);
+    assert_eq!(calls[0]["idempotencyKey"], calls[2]["idempotencyKey"]);
+    assert_eq!(toss.payments().await.len(), 1);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_key_that_changed_in_between_charges_nobody_twice_and_fails_nothing_that_was_paid() {
+    let toss = Toss::start().await;
+    let first = TestApp::builder().set("workers", "false").start().await;
+    killed_in_its_first_call(&toss, &first, true).await;
+    // A key that the provider refuses says nothing about the earlier call.
+    for (key, status) in [("zzz_wrong", "PENDING"), ("live_sk_another0000000000", "COMPLETED")] {
+        let next = TestApp::builder()
+            .set("workers", "false")
+            .toss(&toss)
+            .set("toss-secret-key", key)
+            .start_beside(&first)
+            .await;
+        first.db.run("UPDATE idempotency_key SET lease_until = now(), finished_at = NULL").await;
+        let resumed = pay(&next.service(), input("k", 7, 42, APPROVED)).await;
+        assert_eq!(resumed["payment"]["status"], status, "{key}: {resumed}");
+        next.stop().await;
+    }
+    assert_eq!(toss.payments().await.len(), 1, "charged once");
+    let told = "failure WHERE kind = 'GATEWAY_MISCONFIGURED' AND severity = 'CRITICAL'";
+    assert_eq!(first.db.count(told).await, 1);
+    assert_eq!(first.db.count("payment_outbox").await, 1);
+    first.stop().await;
 }

@@ -84,7 +84,7 @@ fn breaks() -> Vec<(&'static str, String, &'static str)> {
         ("refund-events", refunded.clone(), "8"),
         ("refunded-payments-gone", format!("{completed}{refunded}"), "8"),
         ("refund-amounts", format!("{REFUND}'REQUESTED', NULL); UPDATE refund SET amount = 101;"), "8"),
-        ("requested-refunds-have-payments", requested.clone(), "8"),
+        ("open-refunds-have-payments", requested.clone(), "8"),
         (
             "pending-payments-asked-about",
             format!("{}UPDATE payment SET requested_at = now() - interval '1 hour';", payment(pending)),
@@ -173,6 +173,19 @@ async fn each_break_is_found_with_the_row_that_breaks_it() {
         unbroken.retain(|known| known.trim_end_matches(':') != name);
     }
     assert_eq!(unbroken, Vec::<&str>::new(), "invariants that no row here breaks");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_without_our_migrations_is_told_to_be_migrated() {
+    let db = TestDb::new().await;
+    db.run("DELETE FROM __diesel_schema_migrations WHERE version LIKE '%3'").await;
+    for drop in ["", "DROP TABLE __diesel_schema_migrations"] {
+        db.run(drop).await;
+        let output = verify(&db);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(told.contains("paydesk migrate"), "{told}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -112,10 +112,10 @@ async fn whatever_is_not_the_providers_clear_word_leaves_the_payment_pending_and
         assert_eq!(test.db.count(&format!("failure WHERE subject_id = '{id}'")).await, 1, "{how}");
         toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 0 })).await;
     }
-    // Only the one whose charge the provider had carried out got its answer when asked again.
+    // The two whose charge the provider had carried out were found in its books when they were asked for again.
     let decided: Vec<String> = test.db.values("SELECT status FROM payment WHERE status <> 'PENDING'").await;
-    assert_eq!(decided, ["COMPLETED"]);
-    assert_eq!(test.db.count("payment_outbox").await, 1, "nothing is said of what nobody knows");
+    assert_eq!(decided, ["COMPLETED", "COMPLETED"]);
+    assert_eq!(test.db.count("payment_outbox").await, 2, "nothing is said of what nobody knows");
     test.stop().await;
 }
 

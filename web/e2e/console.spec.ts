@@ -102,8 +102,10 @@ test("a list never moves under the reader", async ({ stack, admin: page }) => {
   const first = page.locator("a[data-row]").first();
   const seen = await first.getAttribute("data-row");
   const fresh = await stack.pay();
+  const before = await first.boundingBox();
   const bar = page.getByRole("button", { name: "1 new – show" });
   await expect(bar).toBeVisible();
+  expect(await first.boundingBox()).toEqual(before);
   expect(await first.getAttribute("data-row")).toBe(seen);
   // What is shown changes in place.
   await stack.db.query("UPDATE payment SET order_name = 'Renamed meanwhile' WHERE id = $1", [seen]);

@@ -1,6 +1,8 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./support/test";
 
+test.beforeEach(async ({ stack }) => stack.settled());
+
 /** What the feed shows, newest first, as far as it is drawn. */
 async function codes(page: Page): Promise<string[]> {
   return page.locator("[data-failure]").evaluateAll((rows) => rows.map((row) => row.textContent ?? ""));

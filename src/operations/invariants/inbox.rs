@@ -24,12 +24,13 @@ pub(super) const INVARIANTS: &[Invariant] = &[
     ),
     invariant!(
         "closed-meetings-unpaid",
-        "Nobody pays for a meeting that was deleted before and keeps paying.",
+        "Nobody's payment stays with a meeting that was deleted: within an hour it has a refund, made or refused.",
         "SELECT payment.id FROM (
              SELECT id, meeting_id, status, completed_at FROM payment ORDER BY created_at DESC, id DESC LIMIT $1
          ) payment
          JOIN meeting_closed ON meeting_closed.meeting_id = payment.meeting_id
-         WHERE payment.status = 'COMPLETED' AND payment.completed_at > meeting_closed.created_at
+         WHERE payment.status = 'COMPLETED'
+           AND (payment.completed_at > meeting_closed.created_at OR meeting_closed.created_at < now() - interval '1 hour')
            AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = payment.id OFFSET 0)"
     ),
     invariant!(

@@ -28,38 +28,46 @@ pub(super) const INVARIANTS: &[Invariant] = &[
     ),
     invariant!(
         "refunded-payments-gone",
-        "A payment whose refund is COMPLETED is not in the payments any more.",
-        "SELECT refund.id FROM (
-             SELECT id, payment_id, status FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
-         ) refund
-         WHERE refund.status = 'COMPLETED' AND EXISTS (SELECT 1 FROM payment WHERE payment.id = refund.payment_id OFFSET 0)"
-    ),
-    invariant!(
-        "refund-amounts",
-        "The refunds of a payment that are made or under way do not exceed what was paid.",
+        "A payment whose refund is COMPLETED is not in the payments any more, and the refund keeps it as REFUNDED.",
         "SELECT refund.id FROM (
              SELECT id, payment_id, status, payment_snapshot FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
          ) refund
-         WHERE refund.status <> 'FAILED' AND (refund.payment_snapshot ->> 'amount')::bigint < (
+         WHERE refund.status = 'COMPLETED' AND (
+             EXISTS (SELECT 1 FROM payment WHERE payment.id = refund.payment_id OFFSET 0)
+             OR (refund.payment_snapshot ->> 'status' = 'REFUNDED') IS NOT TRUE)"
+    ),
+    invariant!(
+        "refund-amounts",
+        "What is given back of a payment, or about to be, is what was paid: no more and no less.",
+        "SELECT refund.id FROM (
+             SELECT id, payment_id, status, payment_snapshot FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
+         ) refund
+         WHERE refund.status <> 'FAILED' AND (refund.payment_snapshot ->> 'amount')::bigint <> (
              SELECT sum(amount) FROM refund other WHERE other.payment_id = refund.payment_id AND other.status <> 'FAILED'
          )"
     ),
     invariant!(
-        "requested-refunds-have-payments",
-        "A REQUESTED refund has a COMPLETED payment to give back.",
+        "open-refunds-have-payments",
+        "A refund that is REQUESTED, or FAILED, has a COMPLETED payment, unless another refund gave it back.",
         "SELECT refund.id FROM (
-             SELECT id, payment_id FROM refund WHERE status = 'REQUESTED' ORDER BY created_at DESC, id DESC LIMIT $1
+             SELECT id, payment_id, status FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
          ) refund
-         WHERE NOT EXISTS (
+         WHERE refund.status <> 'COMPLETED' AND NOT EXISTS (
              SELECT 1 FROM payment WHERE payment.id = refund.payment_id AND payment.status = 'COMPLETED' OFFSET 0
+         ) AND NOT EXISTS (
+             SELECT 1 FROM refund other WHERE other.payment_id = refund.payment_id AND other.status = 'COMPLETED' OFFSET 0
          )"
     ),
     invariant!(
         "pending-payments-asked-about",
-        "The provider is asked about every PENDING payment when it is time.",
-        "SELECT id FROM payment
-         WHERE status = 'PENDING' AND coalesce(next_check_at, requested_at) < now() - $3 * interval '1 second'
-         ORDER BY coalesce(next_check_at, requested_at), id LIMIT $1"
+        "The provider is asked about every PENDING payment when it is time, and once more about those that were given up.",
+        "(SELECT id FROM payment
+          WHERE status = 'PENDING' AND coalesce(next_check_at, requested_at) < now() - $3 * interval '1 second'
+          ORDER BY coalesce(next_check_at, requested_at), id LIMIT $1)
+         UNION ALL
+         (SELECT id FROM payment
+          WHERE status = 'FAILED' AND next_check_at IS NOT NULL AND next_check_at < now() - $3 * interval '1 second'
+          ORDER BY next_check_at, id LIMIT $1)"
     ),
     invariant!(
         "requested-refunds-asked-about",

@@ -8,8 +8,7 @@ use crate::{
     failures::SubjectType,
     inbox::{self, Handler, HandlingError, InboxKey, Message, Subscription},
     payments::{
-        PaymentStatus, Payments, Refund, RefundRequested, RefundSource, RefundStatus, RefundWanted,
-        find_refund, seat,
+        PaymentStatus, Payments, RefundRequested, RefundSource, RefundStatus, RefundWanted, find_refund, seat,
     },
 };
 
@@ -58,10 +57,10 @@ impl ParticipantCancel {
             source_event_id: Some(message.event_id),
         };
         let wanted = data.refund_required.then_some(wanted);
-        let Some(refund) = self.start(message, key, meeting_id, user_id, wanted).await? else {
+        let Some(requested) = self.start(message, key, meeting_id, user_id, wanted).await? else {
             return Ok(());
         };
-        let refund = self.0.carry_out_refund(refund).await?;
+        let refund = self.0.carry_out_refund(requested).await?;
         if refund.is(RefundStatus::Requested) { Err(undecided(&refund)) } else { Ok(()) }
     }
 
@@ -74,13 +73,13 @@ impl ParticipantCancel {
         meeting_id: i64,
         user_id: i64,
         wanted: Option<RefundWanted>,
-    ) -> Result<Option<Refund>, HandlingError> {
+    ) -> Result<Option<RefundRequested>, HandlingError> {
         let mut tx = self.0.db.begin().await?;
         let entry = inbox::lock(tx.conn(), key).await?;
         if let Some(id) = entry.subject_id {
             let refund = find_refund(tx.conn(), id).await?;
             tx.rollback().await?;
-            return Ok(refund.filter(|refund| refund.is(RefundStatus::Requested)));
+            return Ok(refund.map(RefundRequested::Known));
         }
         let Some(wanted) = wanted.filter(|_wanted| !entry.is_done()) else {
             inbox::finish(tx.conn(), key).await?;
@@ -88,12 +87,12 @@ impl ParticipantCancel {
             return Ok(None);
         };
         seat::take_seat(tx.conn(), meeting_id, user_id).await?;
-        let refund = match self.0.lock_active_in_tx(&mut tx, meeting_id, user_id).await? {
+        let requested = match self.0.lock_active_in_tx(&mut tx, meeting_id, user_id).await? {
             Some(payment) if payment.is(PaymentStatus::Completed) => {
                 let requested = self.0.request_refund_in_tx(&mut tx, &payment, wanted).await?;
-                let (RefundRequested::New(refund) | RefundRequested::Known(refund)) = requested;
+                let (RefundRequested::New(refund) | RefundRequested::Known(refund)) = &requested;
                 inbox::name_subject(tx.conn(), key, SubjectType::Refund, refund.id).await?;
-                Some(refund)
+                Some(requested)
             }
             Some(pending) => {
                 self.0.want_refund_in_tx(&mut tx, pending.id, &wanted).await?;
@@ -105,10 +104,10 @@ impl ParticipantCancel {
                 None
             }
         };
-        if refund.is_none() {
+        if requested.is_none() {
             inbox::finish(tx.conn(), key).await?;
         }
         tx.commit().await?;
-        Ok(refund.filter(|refund| refund.is(RefundStatus::Requested)))
+        Ok(requested)
     }
 }

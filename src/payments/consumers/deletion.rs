@@ -7,9 +7,7 @@ use crate::{
     broker::InboundQueue,
     db::DbError,
     inbox::{self, Handler, HandlingError, InboxKey, Message, Subscription},
-    payments::{
-        PaymentStatus, Payments, Refund, RefundRequested, RefundSource, RefundStatus, RefundWanted, seat,
-    },
+    payments::{PaymentStatus, Payments, Refund, RefundSource, RefundStatus, RefundWanted, seat},
 };
 
 const SUBSCRIPTION: Subscription = Subscription {
@@ -117,10 +115,6 @@ impl MeetingDeleted {
         };
         let requested = self.0.request_refund_in_tx(&mut tx, &payment, wanted.clone()).await?;
         tx.commit().await?;
-        let (RefundRequested::New(refund) | RefundRequested::Known(refund)) = requested;
-        if refund.is(RefundStatus::Requested) {
-            return Ok(Some(self.0.carry_out_refund(refund).await?));
-        }
-        Ok(Some(refund))
+        Ok(Some(self.0.carry_out_refund(requested).await?))
     }
 }

@@ -57,8 +57,10 @@ struct Registration {
 
 /// Where the first transaction leads.
 enum Start {
-    /// Ask the provider, perhaps once more.
+    /// Ask the provider.
     Ask(Box<Payment>),
+    /// An earlier try may have asked it.
+    AskAgain(Box<Payment>),
     /// There is nothing to ask.
     Done,
 }
@@ -121,8 +123,12 @@ impl ParticipantRegister {
     async fn register(&self, message: &Message, key: InboxKey) -> Result<(), HandlingError> {
         let registration = Registration::read(message)?;
         let (toss, card) = self.gateway()?;
-        let Start::Ask(payment) = self.start(message, key, &registration).await? else { return Ok(()) };
-        let payment = self.payments.ask(toss, *payment, registration.amount, card).await?;
+        let amount = registration.amount;
+        let payment = match self.start(message, key, &registration).await? {
+            Start::Ask(payment) => self.payments.ask(toss, *payment, amount, card).await?,
+            Start::AskAgain(payment) => self.payments.ask_again(toss, *payment, amount, card).await?,
+            Start::Done => return Ok(()),
+        };
         if payment.is(PaymentStatus::Pending) {
             let text = format!("whether payment {} was made is unknown", payment.id);
             return Err(HandlingError::system("OUTCOME_UNKNOWN", text));
@@ -154,7 +160,7 @@ impl ParticipantRegister {
             tx.rollback().await?;
             // Gone: it was refunded since. Decided: an earlier try, or the reconciler, did it.
             let undecided = payment.filter(|payment| payment.is(PaymentStatus::Pending));
-            return Ok(undecided.map_or(Start::Done, |payment| Start::Ask(Box::new(payment))));
+            return Ok(undecided.map_or(Start::Done, |payment| Start::AskAgain(Box::new(payment))));
         }
         if entry.is_done() {
             tx.rollback().await?;

@@ -37,7 +37,7 @@ impl From<diesel::result::Error> for ReconcileError {
 }
 
 /// What an operator wants, for the audit log.
-pub(super) struct Wish {
+pub(in crate::payments) struct Wish {
     admin: AdminPrincipal,
     reason: String,
     request_id: String,

@@ -9,7 +9,9 @@ use crate::{
     idempotency,
     payments::{
         NOT_APPROVED, Payment, PaymentStatus, Payments, find,
-        outcome::{Follow, SUBJECT, Settled, foreign_payment_key, payment_key_is_taken, unknown},
+        outcome::{
+            Follow, SUBJECT, Settled, foreign_payment_key, misconfigured, payment_key_is_taken, unknown,
+        },
         store,
         void::tell_voided,
     },
@@ -29,10 +31,20 @@ impl Payments {
         wish: Option<&Wish>,
     ) -> Result<Payment, DbError> {
         let (books, call) = toss.lookup(Reference::OrderId(&payment.order_id)).await;
+        self.finish_by_books(payment, books, &call, wish).await
+    }
+
+    /// Ends a payment by what the provider's books say of it.
+    pub(in crate::payments) async fn finish_by_books(
+        &self,
+        payment: &Payment,
+        mut books: LookupOutcome,
+        call: &ProviderCall,
+        wish: Option<&Wish>,
+    ) -> Result<Payment, DbError> {
         let mut recording = Recording::of("payment", payment.id);
-        let mut books = books;
         let settled = loop {
-            match self.record_look(payment, &books, &call, wish).await {
+            match self.record_look(payment, &books, call, wish).await {
                 Ok(settled) => break settled,
                 Err(error) if payment_key_is_taken(&error) => {
                     books = LookupOutcome::Unknown(foreign_payment_key());
@@ -90,8 +102,12 @@ impl Payments {
                 Ok(Follow::Nothing)
             }
             // A provider that cannot be reached, or refuses us, says nothing about the money.
-            LookupOutcome::Unknown(refusal) | LookupOutcome::Misconfigured(refusal) => {
+            LookupOutcome::Unknown(refusal) => {
                 unknown(tx.conn(), payment, refusal).await?;
+                Ok(Follow::Nothing)
+            }
+            LookupOutcome::Misconfigured(refusal) => {
+                unknown(tx.conn(), payment, &misconfigured(refusal)).await?;
                 Ok(Follow::Nothing)
             }
         }

@@ -9,7 +9,7 @@ use crate::{
         TossClient,
     },
     idempotency,
-    payments::{GATEWAY_MISCONFIGURED, PaymentStatus, Payments, event, store as payment_store},
+    payments::{PaymentStatus, Payments, event, outcome::misconfigured, store as payment_store},
     telemetry::current_traceparent,
 };
 
@@ -27,14 +27,16 @@ pub(super) enum Verdict {
     },
     /// Refused for good.
     Refused(Refusal),
-    /// Our key or contract is wrong.
+    /// Our key or contract is wrong, and the provider was never asked before: no money moved.
     Misconfigured(Refusal),
     /// Nobody knows.
     Unknown(Refusal),
+    /// Nobody can know before our key or contract is mended: an earlier call may have had its effect.
+    Barred(Refusal),
 }
 
 impl Payments {
-    /// Cancels under the refund's key, looks up what the answer leaves open, and records it.
+    /// Cancels, for the first time under the refund's key, looks up what the answer leaves open, and records it.
     pub(in crate::payments) async fn cancel_and_record(
         &self,
         toss: &TossClient,
@@ -44,7 +46,7 @@ impl Payments {
         self.record_refund(&refund, &verdict, &calls).await
     }
 
-    /// The reconciler's way: the books first; only if the money is still with us, the same cancel again.
+    /// The way of everybody who comes later: the books first; only if the money is still with us, the same cancel again.
     pub(in crate::payments) async fn look_up_and_record(
         &self,
         toss: &TossClient,
@@ -55,10 +57,12 @@ impl Payments {
             LookupOutcome::Found(found) if found.state == ProviderState::Cancelled => {
                 (Verdict::GivenBack { transaction_key: found.cancel_transaction }, Vec::new())
             }
-            LookupOutcome::Found(_) | LookupOutcome::NotFound(_) => cancel(toss, &refund).await,
-            LookupOutcome::Unknown(refusal) | LookupOutcome::Misconfigured(refusal) => {
-                (Verdict::Unknown(refusal), Vec::new())
-            }
+            LookupOutcome::Found(_) | LookupOutcome::NotFound(_) => match cancel(toss, &refund).await {
+                (Verdict::Misconfigured(refusal), calls) => (Verdict::Barred(refusal), calls),
+                answered => answered,
+            },
+            LookupOutcome::Unknown(refusal) => (Verdict::Unknown(refusal), Vec::new()),
+            LookupOutcome::Misconfigured(refusal) => (Verdict::Barred(refusal), Vec::new()),
         };
         calls.insert(0, looked_up);
         self.record_refund(&refund, &verdict, &calls).await
@@ -106,12 +110,14 @@ impl Payments {
             }
             Verdict::Refused(refusal) => refused(tx, refund, refusal, FailureKind::RefundFailed).await?,
             Verdict::Misconfigured(refusal) => {
-                let message = format!("{}: {}", refusal.code, refusal.message);
-                let ours = Refusal { code: GATEWAY_MISCONFIGURED.to_owned(), message };
-                refused(tx, refund, &ours, FailureKind::GatewayMisconfigured).await?
+                refused(tx, refund, &misconfigured(refusal), FailureKind::GatewayMisconfigured).await?
             }
             Verdict::Unknown(refusal) => {
                 self.unknown(tx, refund, refusal).await?;
+                false
+            }
+            Verdict::Barred(refusal) => {
+                barred(tx, refund, &misconfigured(refusal)).await?;
                 false
             }
         };
@@ -210,6 +216,18 @@ async fn cancel(toss: &TossClient, refund: &Refund) -> (Verdict, Vec<ProviderCal
         _ => Verdict::Unknown(refusal),
     };
     (verdict, vec![call, looked_up])
+}
+
+/// Stays REQUESTED; told once per request, at once, for a person must mend it.
+async fn barred(tx: &mut Transaction, refund: &Refund, refusal: &Refusal) -> Result<(), DbError> {
+    let Some(refund) = store::locked(tx.conn(), refund.id).await? else { return Ok(()) };
+    let told = failures::for_subjects(tx.conn(), SUBJECT.as_str(), vec![refund.id.to_string()], 100).await?;
+    let kind = FailureKind::GatewayMisconfigured;
+    let is_told = told.iter().any(|one| one.kind == kind.as_str() && one.occurred_at >= refund.requested_at);
+    if refund.is(RefundStatus::Requested) && !is_told {
+        failures::record(tx.conn(), failure(&refund, kind, Severity::Critical, refusal)).await?;
+    }
+    Ok(())
 }
 
 /// REQUESTED → FAILED; the payment stays COMPLETED.

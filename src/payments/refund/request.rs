@@ -164,7 +164,11 @@ impl Payments {
             match payments.start_refund(&service, &input, &request_id, arrived).await? {
                 Start::Answer(answer) => Ok(answer),
                 Start::CarryOut(refund, replayed) => {
-                    let refund = payments.cancel_and_record(&toss, refund).await?;
+                    let refund = if replayed {
+                        payments.look_up_and_record(&toss, refund).await?
+                    } else {
+                        payments.cancel_and_record(&toss, refund).await?
+                    };
                     Ok(RefundAnswer { refund, replayed })
                 }
             }
@@ -384,14 +388,18 @@ async fn known(tx: &mut Transaction, id: i64) -> Result<Refund, DbError> {
 
 /// What the provider is asked with, for whoever has a refund in hand.
 impl Payments {
-    /// Asks the provider to carry out a REQUESTED refund and records the answer: COMPLETED, FAILED, or still
+    /// Asks the provider to carry out a refund, if it is REQUESTED, and records the answer: COMPLETED, FAILED, or still
     /// REQUESTED when nobody knows. Safe to call again, and beside the reconciler: the key is the refund's own.
     /// Call it after the commit of the transaction that requested it, in a tracked task. Without a provider the
     /// refund stays REQUESTED.
-    pub async fn carry_out_refund(&self, refund: Refund) -> Result<Refund, DbError> {
-        match self.toss.clone() {
-            Some(toss) => self.cancel_and_record(&toss, refund).await,
-            None => Ok(refund),
+    pub async fn carry_out_refund(&self, requested: RefundRequested) -> Result<Refund, DbError> {
+        let toss = self.toss.clone();
+        match (requested, toss) {
+            (RefundRequested::New(refund), Some(toss)) => self.cancel_and_record(&toss, refund).await,
+            (RefundRequested::Known(refund), Some(toss)) if refund.is(RefundStatus::Requested) => {
+                self.look_up_and_record(&toss, refund).await
+            }
+            (RefundRequested::New(refund) | RefundRequested::Known(refund), _) => Ok(refund),
         }
     }
 

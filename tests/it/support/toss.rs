@@ -46,6 +46,13 @@ impl Toss {
         self.control("calls").await
     }
 
+    /// The keys of the key-ins, oldest first.
+    pub async fn key_ins(&self) -> Vec<Value> {
+        let calls = self.calls().await;
+        let key_ins = calls.iter().filter(|call| call["operation"] == "key-in");
+        key_ins.map(|call| call["idempotencyKey"].clone()).collect()
+    }
+
     /// The gateway's own books.
     pub async fn payments(&self) -> Vec<Value> {
         self.control("payments").await

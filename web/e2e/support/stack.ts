@@ -318,6 +318,16 @@ export class Stack {
     );
   }
 
+  /** Waits until what other tests began has come to its end, so that the next failure is the test's own. */
+  async settled() {
+    const left = () =>
+      this.value<number>(
+        `SELECT (SELECT count(*) FROM payment_outbox WHERE status NOT IN ('PUBLISHED', 'DEAD_LETTERED'))
+              + (SELECT count(*) FROM failure WHERE position IS NULL) AS n`,
+      );
+    await eventually("every event has been sent or given up", async () => Number(await left()) === 0, 30);
+  }
+
   async value<T>(sql: string, values: unknown[] = []): Promise<T> {
     const { rows } = await this.db.query({ text: sql, values, rowMode: "array" });
     return rows[0]?.[0] as T;

@@ -54,6 +54,13 @@ export class FailureFeed {
     this.#timer = undefined;
   }
 
+  /** Goes on from the last one that came. */
+  restart() {
+    this.#stop?.();
+    this.state.set({ ...this.state.get(), error: undefined });
+    this.start();
+  }
+
   /** While held, nothing that is shown moves. */
   hold(isHeld: boolean) {
     this.#isHeld = isHeld;
@@ -69,8 +76,7 @@ export class FailureFeed {
   #take({ failures: { failure, lagged } }: FailuresLiveSubscription) {
     if (lagged) {
       // Cut off for being slow: what was missed is replayed from the cursor.
-      this.#stop?.();
-      this.start();
+      this.restart();
       return;
     }
     if (!failure) return;

@@ -55,30 +55,56 @@ export function disconnect() {
 interface Watch<T> {
   next: (data: T) => void;
   error?: (error: ApiError) => void;
-  complete?: () => void;
 }
 
+/** What the server says no to, now and later. */
+const FOR_GOOD = new Set(["FORBIDDEN", "BAD_USER_INPUT", "NOT_FOUND", "UNAUTHENTICATED", "QUERY_TOO_COMPLEX"]);
+
 /**
- * Subscribes until the returned function is called, over as many connections as it takes. `variables` are read anew for
- * each of them, so that a getter among them can tell where to go on.
+ * Subscribes until the returned function is called, over as many connections as it takes, and again when the server
+ * could not go on. `variables` are read anew each time, so that a getter among them can tell where to go on.
  */
 export function watch<T, V extends Record<string, unknown>>(
   document: TypedDocumentString<T, V>,
   variables: V,
   on: Watch<T>,
 ): () => void {
-  return socket().subscribe<T>(
-    { query: document.toString(), variables },
-    {
-      next: ({ data, errors }) => {
-        const error = errors?.[0];
-        if (error) on.error?.(toError(error));
-        else if (data) on.next(data);
+  let stop = () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  let isOver = false;
+  const failed = (error: ApiError) => {
+    if (isOver) return;
+    on.error?.(error);
+    if (FOR_GOOD.has(error.code) || connection.get() === "refused") return;
+    stop();
+    failures += 1;
+    clearTimeout(timer);
+    timer = setTimeout(open, Math.min(500 * 2 ** failures, 30_000));
+  };
+  const open = () => {
+    stop = socket().subscribe<T>(
+      { query: document.toString(), variables },
+      {
+        next: ({ data, errors }) => {
+          if (isOver) return;
+          if (errors?.[0]) failed(toError(errors[0]));
+          else if (data) {
+            failures = 0;
+            on.next(data);
+          }
+        },
+        error: (error) => failed(toError(Array.isArray(error) ? error[0] : error)),
+        complete: () => {},
       },
-      error: (error) => on.error?.(toError(Array.isArray(error) ? error[0] : error)),
-      complete: () => on.complete?.(),
-    },
-  );
+    );
+  };
+  open();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    stop();
+  };
 }
 
 function toError(error: unknown): ApiError {

@@ -49,20 +49,20 @@ export function PauseButton() {
   );
 }
 
-/** What came and is not shown yet. */
-export function FreshBar({ count, more, show }: { count: number; more?: boolean; show: () => void }) {
+/** What came and is not shown yet. It stands where it moves nothing. */
+export function Fresh({ count, more, show }: { count: number; more?: boolean; show: () => void }) {
   const t = useT();
   return (
-    <div aria-live="polite" className="contents">
+    <span aria-live="polite">
       {count > 0 ? (
         <button
           type="button"
-          className="block w-full border-b border-line bg-accent-ground px-4 py-1 text-center font-medium text-accent hover:underline"
+          className="rounded-md bg-accent-ground px-2 font-medium whitespace-nowrap text-accent hover:underline"
           onClick={show}
         >
           {t.live.fresh(`${count}${more ? "+" : ""}`)}
         </button>
       ) : null}
-    </div>
+    </span>
   );
 }

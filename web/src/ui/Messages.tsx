@@ -54,7 +54,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry: () => void
 export function StaleNotice({ error, retry }: { error: unknown; retry: () => void }) {
   const t = useT();
   return (
-    <div role="alert" className="flex items-center gap-3 border-b border-line bg-warn-ground px-4 py-1.5">
+    <div role="alert" className="flex items-center gap-3 border-t border-line bg-warn-ground px-4 py-1.5">
       <TriangleAlert size={15} className="shrink-0 text-warn" aria-hidden="true" />
       <div className="min-w-0 flex-1">
         <span className="text-warn">{t.error.stale}</span> <ErrorText error={error} />

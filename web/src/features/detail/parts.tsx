@@ -53,7 +53,6 @@ export function Detail<R extends object>({ query, id, list, thing, of, state, ch
         <LiveIndicator />
         <PauseButton />
       </PageTitle>
-      {query.error && row ? <StaleNotice error={query.error} retry={retry} /> : null}
       {query.error && !row ? <ErrorState error={query.error} retry={retry} /> : null}
       {row === null ? <EmptyState>{t.error.missing(thing, id)}</EmptyState> : null}
       <div className="min-h-0 flex-1 overflow-auto bg-ground-2 p-3" aria-busy={query.isPending}>
@@ -71,6 +70,7 @@ export function Detail<R extends object>({ query, id, list, thing, of, state, ch
           </div>
         ) : null}
       </div>
+      {query.error && row ? <StaleNotice error={query.error} retry={retry} /> : null}
     </>
   );
 }

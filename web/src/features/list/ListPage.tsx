@@ -6,7 +6,7 @@ import { useHotkeys } from "@/lib/hotkeys";
 import type { Row, Shown } from "@/lib/list";
 import { whole } from "@/lib/money";
 import { useSettings } from "@/lib/settings";
-import { FreshBar, LiveIndicator, PauseButton, paused } from "@/ui/Live";
+import { Fresh, LiveIndicator, PauseButton, paused } from "@/ui/Live";
 import { EmptyState, ErrorState, StaleNotice } from "@/ui/Messages";
 import { PageTitle } from "@/ui/PageTitle";
 import { FilterBar, shownColumns } from "./FilterBar";
@@ -55,19 +55,20 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
         title={spec.title(t)}
         note={counted === undefined ? undefined : t.list.counted(counted, t.things[spec.key])}
       >
+        <Fresh count={shown?.fresh ?? 0} more={(shown?.fresh ?? 0) >= PAGE_SIZE} show={list.show} />
         {spec.header ? <spec.header /> : null}
         <LiveIndicator />
         <PauseButton />
       </PageTitle>
       <FilterBar spec={spec} search={search} change={change} input={input} />
-      {list.error && shown ? <StaleNotice error={list.error} retry={list.retry} /> : null}
       {list.error && !shown ? <ErrorState error={list.error} retry={list.retry} /> : null}
-      {shown ? <FreshBar count={shown.fresh} more={shown.fresh >= PAGE_SIZE} show={list.show} /> : null}
       <div ref={table} className="min-h-0 flex-1 overflow-auto" aria-busy={!shown || list.isOld}>
         {shown || !list.error ? (
           <Table spec={spec} search={search} shown={shown} isOld={list.isOld} clear={clear} />
         ) : null}
       </div>
+      {/* Beneath the rows, which stay where they are. */}
+      {list.error && shown ? <StaleNotice error={list.error} retry={list.retry} /> : null}
       <Pages spec={spec} shown={shown} search={search} />
     </>
   );

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
-import { memo, type UIEvent, useCallback, useEffect, useRef, useState } from "react";
+import { memo, type ReactNode, type UIEvent, useCallback, useEffect, useRef, useState } from "react";
 import { type FailureRowFragment, RecentFailuresDocument } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { FailureFeed } from "@/lib/feed";
 import { ApiError, gql } from "@/lib/gql";
 import { useStore } from "@/lib/store";
-import { FreshBar, paused } from "@/ui/Live";
+import { Fresh, paused } from "@/ui/Live";
 import { EmptyState, ErrorState, StaleNotice } from "@/ui/Messages";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
@@ -65,14 +65,27 @@ function useFeed() {
 /** The failures of every process, as they happen. */
 export function LiveFeed() {
   const { feed, error, retry } = useFeed();
-  if (error) return <ErrorState error={error} retry={retry} />;
-  return feed ? (
-    <Rows feed={feed} />
-  ) : (
-    <div className="space-y-4 p-4">
-      {[1, 2, 3].map((key) => (
-        <div key={key} className="skeleton w-2/3" />
-      ))}
+  return (
+    <section className="panel mt-3">
+      {feed && !error ? <Rows feed={feed} /> : <Head />}
+      {error ? <ErrorState error={error} retry={retry} /> : null}
+      {feed || error ? null : (
+        <div className="space-y-4 p-4">
+          {[1, 2, 3].map((key) => (
+            <div key={key} className="skeleton w-2/3" />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Head({ children }: { children?: ReactNode }) {
+  const t = useT();
+  return (
+    <div className="flex items-center gap-3 border-b border-line px-3 py-[7px]">
+      <h2 className="text-[12px] leading-[18px] text-ink-2">{t.overview.feed}</h2>
+      <div className="ml-auto leading-[18px]">{children}</div>
     </div>
   );
 }
@@ -98,8 +111,10 @@ function Rows({ feed }: { feed: FailureFeed }) {
   const seen = rows.slice(first, first + Math.ceil(window.innerHeight / ROW) + MARGIN);
   return (
     <>
-      {error ? <StaleNotice error={error} retry={show} /> : null}
-      <FreshBar count={waiting} show={show} />
+      <Head>
+        <Fresh count={waiting} show={show} />
+      </Head>
+      {error ? <StaleNotice error={error} retry={() => feed.restart()} /> : null}
       {rows.length === 0 && held.length === 0 ? (
         <EmptyState>{t.overview.noFailures}</EmptyState>
       ) : (

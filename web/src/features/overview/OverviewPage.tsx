@@ -17,7 +17,7 @@ import type { Of, Tone } from "@/ui/status";
 import { Time } from "@/ui/Time";
 import { Books } from "./Books";
 import { LiveFeed } from "./Feed";
-import { latestOverview } from "./latest";
+import { latestOverview, retryOverview } from "./latest";
 
 type Overview = OverviewChangedSubscription["overview"];
 
@@ -39,7 +39,6 @@ export function OverviewPage() {
         <LiveIndicator />
         <PauseButton />
       </PageTitle>
-      {error ? <StaleNotice error={error} retry={() => location.reload()} /> : null}
       <div className="min-h-0 flex-1 overflow-auto bg-ground-2 p-3" aria-busy={!overview}>
         <div className="grid gap-3 lg:grid-cols-4">
           <Tiles overview={overview} />
@@ -61,11 +60,9 @@ export function OverviewPage() {
           />
         </div>
         <Books />
-        <section className="panel mt-3">
-          <h2>{t.overview.feed}</h2>
-          <LiveFeed />
-        </section>
+        <LiveFeed />
       </div>
+      {error ? <StaleNotice error={error} retry={retryOverview} /> : null}
     </>
   );
 }

@@ -10,9 +10,18 @@ type Overview = OverviewChangedSubscription["overview"];
 /** How everything stands: for the overview, and for the numbers beside the places that need a person. */
 export const latestOverview = new Store<{ overview?: Overview; error?: ApiError }>({});
 
+/** Grows with each wish to try again. */
+const tries = new Store(0);
+
+export function retryOverview() {
+  tries.set(tries.get() + 1);
+}
+
 /** Keeps it up to date on every page, which also keeps the connection open that tells whether the page is live. */
 export function useLiveOverview() {
   const isPaused = useStore(paused);
+  const attempt = useStore(tries);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `attempt` is the wish to try again
   useEffect(() => {
     if (isPaused) return;
     return watch(
@@ -23,7 +32,7 @@ export function useLiveOverview() {
         error: (error) => latestOverview.set({ ...latestOverview.get(), error }),
       },
     );
-  }, [isPaused]);
+  }, [isPaused, attempt]);
 }
 
 /** How many things at a place wait for a person, and what they are called. */

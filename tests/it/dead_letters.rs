@@ -186,7 +186,8 @@ async fn a_letter_stays_taken_for_as_long_as_its_replay_goes_on() {
     let (test, letter) = slowly_replayed(&toss, slow).await;
     let (admin, question) = (test.admin(), input(&letter, "Toss is back"));
     let replay = tokio::spawn(async move { admin.data(REPLAY, question).await });
-    eventually("the provider is at it", async || (toss.calls().await.len() == 5).then_some(())).await;
+    let begun = "inbound_dead_letter WHERE replaying_until IS NOT NULL";
+    eventually("the replay has begun", async || (test.db.count(begun).await == 1).then_some(())).await;
     let begun: String = test.db.value("SELECT replaying_until::text FROM inbound_dead_letter").await;
     let over = format!("inbound_dead_letter WHERE now() > '{begun}'::timestamptz + interval '1 second'");
     eventually("the first lease is long over", async || (test.db.count(&over).await == 1).then_some(()))
@@ -210,7 +211,8 @@ async fn a_replay_that_lost_its_letter_does_not_write_over_the_next_one() {
     let (test, letter) = slowly_replayed(&toss, slow).await;
     let (admin, question) = (test.admin(), input(&letter, "Toss is back"));
     let replay = tokio::spawn(async move { admin.data(REPLAY, question).await });
-    eventually("the provider is at it", async || (toss.calls().await.len() == 5).then_some(())).await;
+    let begun = "inbound_dead_letter WHERE replaying_until IS NOT NULL";
+    eventually("the replay has begun", async || (test.db.count(begun).await == 1).then_some(())).await;
     // Another process, which found the lease over.
     let next = "UPDATE inbound_dead_letter
         SET replay_token = gen_random_uuid(), replaying_until = now() + interval '1 hour', error = 'the next one''s'";

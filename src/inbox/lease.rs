@@ -8,7 +8,10 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::db::{Database, DbError, Statement};
+use crate::{
+    db::{Database, DbError, Statement},
+    types::millis,
+};
 
 /// A replay's hold on its dead letter: it keeps a second replay and a discard away. Its token tells it from a later one.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +69,6 @@ impl ReplayLease {
         statement
             .bind::<BigInt, _>(self.letter)
             .bind::<SqlUuid, _>(self.token)
-            .bind::<BigInt, _>(i64::try_from(self.length.as_millis()).unwrap_or(i64::MAX))
+            .bind::<BigInt, _>(millis(self.length))
     }
 }

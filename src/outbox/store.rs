@@ -14,7 +14,7 @@ use super::OutboxStatus;
 use crate::{
     db::Statement,
     failures::{FailureKind, NewFailure, Severity, SubjectType},
-    types::Instant,
+    types::{Instant, millis},
 };
 
 /// Where a scan stands: the last row's sort time and id.
@@ -102,7 +102,7 @@ pub(super) async fn stuck(
            AND coalesce(processing_started_at, created_at) < now() - $1 * interval '1 millisecond'
          ORDER BY coalesce(processing_started_at, created_at), id LIMIT $2",
     )
-    .bind::<BigInt, _>(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX))
+    .bind::<BigInt, _>(millis(lease))
     .bind::<BigInt, _>(limit)
     .load(conn)
     .await

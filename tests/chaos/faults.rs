@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Longer than the lease (`site::SETTINGS`): when it goes on, its claims are another's.
-const BEYOND_THE_LEASE: Duration = Duration::from_secs(5);
+const BEYOND_THE_LEASE: Duration = Duration::from_secs(6);
 /// How long the broker's or the database's other users may be kept waiting by the round's other faults.
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -23,8 +23,10 @@ use crate::{
     },
 };
 
-/// The time between two who want something.
+/// The time between two who want something, and how many are served at once: more would wait for each other rather than
+/// for what breaks.
 const PACE: Duration = Duration::from_millis(40);
+const AT_ONCE: usize = 24;
 /// Longest wait for one answer, and for the answer at last.
 const ANSWER: Duration = Duration::from_secs(5);
 const AT_LAST: Duration = Duration::from_secs(90);
@@ -91,6 +93,9 @@ impl Load {
                         number,
                         random: random.fork(),
                     };
+                    if wanting.len() == AT_ONCE {
+                        wanting.join_next().await.unwrap().unwrap();
+                    }
                     wanting.spawn(customer.want());
                     tokio::time::sleep(PACE).await;
                 }

@@ -22,17 +22,17 @@ use crate::{
 /// Waits short enough for a round of seconds. The lease is longer than a confirm's wait and three of the database's.
 const SETTINGS: [(&str, &str); 24] = [
     ("log", "info"),
-    ("db-pool-size", "8"),
-    ("db-checkout-timeout", "500ms"),
+    ("db-pool-size", "12"),
+    ("db-checkout-timeout", "1s"),
     ("outbox-confirm-timeout", "1s"),
-    ("outbox-stuck-after", "4s"),
+    ("outbox-stuck-after", "5s"),
     ("outbox-recovery-interval", "500ms"),
     ("outbox-pending-interval", "300ms"),
     ("outbox-retry-interval", "200ms"),
     ("outbox-backoff-base", "200ms"),
     ("amqp-connect-timeout", "2s"),
     ("amqp-redeclare-interval", "1s"),
-    ("payment-reconcile-interval", "100ms"),
+    ("payment-reconcile-interval", "300ms"),
     ("payment-reconcile-after", "500ms"),
     ("provider-timeout", "2s"),
     ("charge-reconcile-interval", "300ms"),
@@ -40,7 +40,7 @@ const SETTINGS: [(&str, &str); 24] = [
     ("charge-job-interval", "300ms"),
     ("charge-job-backoff", "200ms"),
     ("charge-job-max-retries", "50"),
-    ("charge-job-stuck-after", "4s"),
+    ("charge-job-stuck-after", "5s"),
     ("charge-job-recovery-interval", "500ms"),
     ("toss-secret-key", "test_sk_sim0000000000000000"),
     ("toss-test-card", "4330000000000001:30:12:12:900101"),
@@ -122,7 +122,7 @@ impl Site {
         let _none_before = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let db = TestDb::on(services.database_url.clone()).await;
-        db.run(crate::books::TRANSITIONS).await;
+        db.run(crate::books::STEPS).await;
         let (toss, shop) = (Toss::start().await, Shop::start().await);
         let prefix = format!("chaos{}-{}.", plan.seed, fastrand::u32(..));
         let mut common: Vec<_> = SETTINGS.iter().map(|(flag, value)| (*flag, (*value).to_owned())).collect();

@@ -231,6 +231,8 @@ impl Watched<'_> {
         let data = self.app.operator().data(query, json!({})).await;
         assert_eq!(data["overview"]["failuresPerMinute"].as_array().unwrap().len(), 60);
         self.judge("the overview", &["payment", "payment_outbox", "failure", "refund"]);
+        self.app.operator().data("{ invariants { name } }", json!({})).await;
+        self.judge("the books", &["payment", "payment_outbox", "refund"]);
     }
 
     async fn feed(&mut self) {

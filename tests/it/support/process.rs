@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use super::{TestApp, app::SECRET, eventually};
+use super::{TestApp, app::SECRET, eventually, wait::within};
+
+/// Longest wait for a process to do its work, also on a machine that has much else to do.
+const STARTING: Duration = Duration::from_secs(60);
 
 /// A running server process.
 pub struct Process {
@@ -62,7 +65,7 @@ impl Process {
     pub async fn ready(&self) {
         let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
         let url = format!("http://{}/readyz", self.base);
-        eventually("the process is ready, and the broker up", async || {
+        within(STARTING, "the process is ready, and the broker up", async || {
             let answer = client.get(&url, &[]).await.ok()?;
             String::from_utf8_lossy(&answer.body).contains("\"broker\":\"up\"").then_some(())
         })
@@ -73,7 +76,7 @@ impl Process {
     pub async fn consuming(&self) {
         let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
         let url = format!("http://{}/readyz", self.base);
-        eventually("every queue is consumed", async || {
+        within(STARTING, "every queue is consumed", async || {
             let answer = client.get(&url, &[]).await.ok()?;
             (!String::from_utf8_lossy(&answer.body).contains("not consuming")).then_some(())
         })

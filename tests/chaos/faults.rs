@@ -1,6 +1,6 @@
 //! Breaking things, and mending them again.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use tokio::{sync::Mutex, time::sleep};
@@ -9,7 +9,7 @@ use crate::{
     broker,
     plan::{Fault, Kind, Plan},
     site::{Node, Site},
-    support::{Proxy, wait::within},
+    support::{Proxy, process::faketime, wait::within},
 };
 
 /// Longer than the lease (`site::SETTINGS`): when it goes on, its claims are another's.
@@ -130,13 +130,6 @@ async fn terminate(node: &Node) {
         assert_eq!(status.code(), Some(0), "told to stop under load, it did not end well");
     }
     *process = node.again().await;
-}
-
-/// The library that gives a process another clock, where it is installed.
-pub fn faketime() -> Option<String> {
-    let folders = std::fs::read_dir("/usr/lib").ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let mut libraries = folders.map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
-    libraries.find(|path: &std::path::PathBuf| Path::exists(path)).map(|path| path.display().to_string())
 }
 
 async fn skew(node: &Node, fault: Fault) {

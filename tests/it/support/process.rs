@@ -22,6 +22,13 @@ pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// The library that gives a process another clock, where it is installed.
+pub fn faketime() -> Option<String> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.filter_map(Result::ok);
+    let mut libraries = folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"));
+    libraries.find(|library| library.exists()).map(|library| library.display().to_string())
+}
+
 impl Process {
     /// Starts a server on the database and the broker names of `beside`, and waits until it is ready.
     pub async fn start(beside: &TestApp, settings: &[(&str, &str)]) -> Self {

@@ -160,6 +160,23 @@ async fn events_to_a_missing_exchange_are_tried_once_for_each_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn our_exchange_comes_back_when_it_is_deleted() {
+    let test = TestApp::builder().set("amqp-redeclare-interval", "200ms").start().await;
+    let inbox = test.inbox(&["x"]).await;
+    let before = test.insert_event("x").await;
+    test.reaches(before, "PUBLISHED").await;
+    test.rabbit.delete_exchange(&test.exchange()).await;
+    let there = async || test.rabbit.has_exchange(&test.exchange()).await.then_some(());
+    eventually("the exchange is there again", there).await;
+    // Its bindings are its listeners' own.
+    test.rabbit.bind(&inbox, &test.exchange(), "x").await;
+    let after = test.insert_event("x").await;
+    test.reaches(after, "PUBLISHED").await;
+    eventually("it arrives", async || (inbox.len() == 2).then_some(())).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_that_fail_do_not_hold_up_one_that_is_good() {
     let test = TestApp::builder()
         .set("outbox-max-retries", "1000000")

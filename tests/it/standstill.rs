@@ -16,12 +16,16 @@ use crate::{
     },
 };
 
-/// The shortest lease that a process starts with, for these waits.
-const LEASE: [(&str, &str); 4] = [
+/// A short lease, waits to match, and one publisher, whose channel is open once it has sent something.
+const LEASE: [(&str, &str); 8] = [
     ("db-checkout-timeout", "300ms"),
-    ("outbox-confirm-timeout", "1s"),
-    ("outbox-stuck-after", "3s"),
+    ("outbox-confirm-timeout", "3s"),
+    ("outbox-stuck-after", "4s"),
     ("outbox-recovery-interval", "300ms"),
+    ("outbox-retry-interval", "200ms"),
+    ("outbox-backoff-base", "200ms"),
+    ("outbox-publishers", "1"),
+    ("outbox-publishers-max", "1"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -40,10 +44,15 @@ async fn killed_before_a_frozen_broker_nothing_was_published_and_all_is_sent_aft
     let settings = [&settings[..], &LEASE[..]].concat();
     let mut process = Process::start(&test, &settings).await;
     let service = Actor::new(process.base.clone(), Some(token(&[Role::Service], "service")));
-    proxy.freeze();
-    for number in 1..=20 {
+    let pay = async |number: i64| {
         let data = service.data(CREATE, input(&format!("k{number}"), number, number, APPROVED)).await;
         assert_eq!(data["createKeyInPayment"]["payment"]["status"], "COMPLETED");
+    };
+    pay(21).await;
+    test.reaches(1, "PUBLISHED").await;
+    proxy.freeze();
+    for number in 1..=20 {
+        pay(number).await;
     }
     eventually("it has one in hand", async || {
         (test.db.count("payment_outbox WHERE status = 'PROCESSING'").await > 0).then_some(())
@@ -51,15 +60,15 @@ async fn killed_before_a_frozen_broker_nothing_was_published_and_all_is_sent_aft
     .await;
     process.kill();
     proxy.pass();
-    assert_eq!(test.db.count("payment_outbox").await, 20);
-    assert_eq!(test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await, 0, "nothing was confirmed");
+    assert_eq!(test.db.count("payment_outbox").await, 21);
+    assert_eq!(test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await, 1, "nothing was confirmed");
     let next = Process::start(&test, &settings).await;
     eventually("all are published", async || {
-        (test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await == 20).then_some(())
+        (test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await == 21).then_some(())
     })
     .await;
     inbox.settled().await;
-    assert_eq!(inbox.counts().len(), 20);
+    assert_eq!(inbox.counts().len(), 21);
     drop(next);
     test.stop().await;
 }
@@ -71,6 +80,8 @@ async fn a_process_that_stands_still_for_longer_than_its_lease_is_fenced() {
     let (proxy, amqp_url) = Proxy::before(&service_url("AMQP_URL")).await;
     let own = [("amqp-url", amqp_url.as_str()), ("instance", "still"), ("log", "error")];
     let still = Process::start(&test, &[&own[..], &LEASE[..]].concat()).await;
+    let warm = test.insert_event("x").await;
+    test.reaches(warm, "PUBLISHED").await;
     proxy.freeze();
     let id = test.insert_event("x").await;
     eventually("it has the event in hand", async || {
@@ -85,7 +96,7 @@ async fn a_process_that_stands_still_for_longer_than_its_lease_is_fenced() {
         .fold(TestApp::builder(), |builder, (flag, value)| builder.set(flag, value))
         .start_beside(&test)
         .await;
-    // The other takes it over once the lease is over. What it was given back as, the other may have claimed before.
+    // The other takes it over once the lease is over.
     test.reaches(id, "PUBLISHED").await;
     let row = format!(
         "SELECT status || ' ' || attempt_count || ' ' || published_at FROM payment_outbox WHERE id = {id}"
@@ -100,7 +111,7 @@ async fn a_process_that_stands_still_for_longer_than_its_lease_is_fenced() {
     assert_eq!(test.db.value::<String>(&row).await, before, "its marks come too late");
     inbox.settled().await;
     let counts = inbox.counts();
-    assert_eq!(counts.len(), 2);
+    assert_eq!(counts.len(), 3);
     assert!(counts.values().all(|count| *count <= 2), "sent once for each claim at most: {counts:?}");
     assert_eq!(still.terminate().await, Some(0));
     test.stop().await;

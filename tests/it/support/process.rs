@@ -110,7 +110,7 @@ impl Process {
     /// SIGTERM, and the exit code.
     pub async fn terminate(mut self) -> Option<i32> {
         self.signal("-TERM");
-        eventually("the process ends", async || self.child.try_wait().unwrap()).await.code()
+        eventually("the process ends", async || self.ended()).await.code()
     }
 }
 

@@ -50,7 +50,7 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
                   aria-keyshortcuts={`g ${letter}`}
                 >
                   <Icon size={15} aria-hidden="true" />
-                  {t.nav[name]}
+                  <span className="min-w-0 flex-1 truncate">{t.nav[name]}</span>
                   <Badge place={name} />
                 </Link>
               </li>
@@ -74,7 +74,7 @@ function Badge({ place }: { place: string }) {
   if (!need || need.count === 0) return null;
   return (
     <span
-      className="ml-auto rounded-md bg-bad-ground px-1.5 text-xs font-semibold text-bad"
+      className="shrink-0 rounded-md bg-bad-ground px-1.5 text-xs font-semibold text-bad"
       title={t.status[need.status]}
     >
       {need.count > 999 ? "999+" : need.count}
@@ -109,6 +109,7 @@ function Foot({ viewer, help }: { viewer: Viewer; help: () => void }) {
       <select
         className="field w-full"
         aria-label={t.settings.zone}
+        title={t.settings.zoneNote}
         value={zone}
         onChange={(event) => changeZone(event.target.value as Zone)}
       >

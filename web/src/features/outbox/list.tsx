@@ -5,12 +5,21 @@ import {
   type OutboxRowFragment,
   type OutboxStatus,
 } from "@/gql/graphql";
+import { useT } from "@/i18n";
 import { CopyId } from "@/ui/CopyId";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "PROCESSING", "FAILED", "DEAD_LETTERED", "PUBLISHED"] as const satisfies OutboxStatus[];
+
+/** Why it failed last. A refund's event may find nobody: that is no error. */
+export function LastError({ event }: { event: Pick<OutboxRowFragment, "status" | "lastErrorCode"> }) {
+  const t = useT();
+  if (event.status === "PUBLISHED" && event.lastErrorCode === "UNROUTABLE")
+    return <span className="text-ink-2">{t.outbox.nobodyListened}</span>;
+  return <span className="mono">{event.lastErrorCode}</span>;
+}
 
 export const events: ListSpec<OutboxRowFragment> = {
   key: "events",
@@ -34,7 +43,7 @@ export const events: ListSpec<OutboxRowFragment> = {
     {
       key: "lastErrorCode",
       label: (t) => t.field.lastErrorCode,
-      cell: (row) => <span className="mono">{row.lastErrorCode}</span>,
+      cell: (row) => <LastError event={row} />,
     },
     {
       key: "nextRetryAt",

@@ -94,6 +94,7 @@ export function SettingsPage() {
                 ])}
                 change={changeZone}
               />
+              <p className="ml-24 text-xs text-ink-2">{t.settings.zoneNote}</p>
               <Choice<Theme>
                 label={t.settings.theme}
                 value={theme}

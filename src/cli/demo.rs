@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::{
     auth::{Role, issue},
     broker::{Broker, Subscriber},
-    config::{BrokerConfig, SettingError, SigningConfig},
+    config::{BrokerConfig, SettingError, SigningConfig, whole},
     httpclient::HttpClient,
 };
 
@@ -23,11 +23,11 @@ use crate::{
 #[derive(Debug, Args)]
 pub struct DemoArgs {
     /// Payments a second
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=1000))]
     pub rate: u32,
 
     /// Payments in all; without it, until Ctrl-C
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(1..=1_000_000_000))]
     pub count: Option<u64>,
 
     /// Where the server listens

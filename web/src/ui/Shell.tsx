@@ -37,7 +37,7 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
       <EnvironmentBar environment={session.environment} />
       <EndsSoon viewer={viewer} />
       <div className="flex min-h-0 flex-1">
-        <nav aria-label={t.nav.main} className="flex w-48 shrink-0 flex-col border-r border-line bg-ground-2 p-2">
+        <nav aria-label={t.nav.main} className="flex w-56 shrink-0 flex-col border-r border-line bg-ground-2 p-2">
           <p className="px-2 pt-1 pb-3 text-base font-semibold">Paydesk</p>
           <ul className="space-y-0.5">
             {PLACES.map(({ to, name, icon: Icon, letter }) => (

@@ -22,7 +22,7 @@ import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { type Moment, Timeline } from "@/ui/Timeline";
 import { Waiting } from "@/ui/Waiting";
-import { LastError } from "./list";
+import { isUnheard, LastError } from "./list";
 
 const load = async (id: string, signal: AbortSignal) => (await gql(OutboxEventDocument, { id }, signal)).outboxEvent;
 
@@ -194,7 +194,7 @@ export function OutboxEventPage({ id }: { id: string }) {
                     event.status === "FAILED" && event.nextRetryAt ? <Time key="next" at={event.nextRetryAt} /> : null,
                   ],
                   [t.field.lastErrorCode, event.lastErrorCode && <LastError key="code" event={event} />],
-                  [t.field.error, event.lastError],
+                  [t.field.error, isUnheard(event) ? null : event.lastError],
                   [t.field.claimedBy, event.claimedBy && <span className="mono">{event.claimedBy}</span>],
                   [t.field.createdAt, <Time key="created" at={event.createdAt} />],
                   [t.field.publishedAt, event.publishedAt && <Time key="published" at={event.publishedAt} />],

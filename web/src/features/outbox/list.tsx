@@ -13,11 +13,17 @@ import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "PROCESSING", "FAILED", "DEAD_LETTERED", "PUBLISHED"] as const satisfies OutboxStatus[];
 
-/** Why it failed last. A refund's event may find nobody: that is no error. */
-export function LastError({ event }: { event: Pick<OutboxRowFragment, "status" | "lastErrorCode"> }) {
+type Tried = Pick<OutboxRowFragment, "status" | "lastErrorCode">;
+
+/** Whether it found nobody and that is no error, as for a refund. */
+export function isUnheard({ status, lastErrorCode }: Tried): boolean {
+  return status === "PUBLISHED" && lastErrorCode === "UNROUTABLE";
+}
+
+/** Why it failed last. */
+export function LastError({ event }: { event: Tried }) {
   const t = useT();
-  if (event.status === "PUBLISHED" && event.lastErrorCode === "UNROUTABLE")
-    return <span className="text-ink-2">{t.outbox.nobodyListened}</span>;
+  if (isUnheard(event)) return <span className="text-ink-2">{t.outbox.nobodyListened}</span>;
   return <span className="mono">{event.lastErrorCode}</span>;
 }
 

@@ -96,7 +96,7 @@ test("a member is found by id, and among those who bought last", async ({ stack,
   await page.locator(`a[data-row="${member}"]`).click();
   await expect(page.getByText("Haneul")).toBeVisible();
   await page.goto("/members/987654321");
-  await expect(page.getByText("There is no Member with the id 987654321.")).toBeVisible();
+  await expect(page.getByText("There is no member with the id 987654321.")).toBeVisible();
 });
 
 test("the jobs are run now, and what was done is told", async ({ admin: page }) => {

@@ -255,6 +255,9 @@ test("everything can be done by keyboard alone, in Hangul mode too", async ({ st
   await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+  await page.keyboard.press("Escape");
   // Where ? and / are written with other keys, and out of a list of choices, which needs neither.
   await press("Minus", "?");
   await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
@@ -270,7 +273,7 @@ test("everything can be done by keyboard alone, in Hangul mode too", async ({ st
 
 test("what is not there is said plainly, and a path that is none too", async ({ admin: page }) => {
   await page.goto("/payments/987654321");
-  await expect(page.getByText("There is no Payment with the id 987654321.")).toBeVisible();
+  await expect(page.getByText("There is no payment with the id 987654321.")).toBeVisible();
   await page.goto("/no/such/page");
   await expect(page.getByText("There is no such page.")).toBeVisible();
   await page.goto("/outbox/abc");

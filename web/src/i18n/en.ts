@@ -109,7 +109,7 @@ export const en = {
     code: "Code",
     requestId: "Request id",
     notFound: "There is no such page.",
-    missing: (what: string, id: string) => `There is no ${what} with the id ${id}.`,
+    missing: (what: string, id: string) => `There is no ${what.toLowerCase()} with the id ${id}.`,
     home: "Go to the overview",
     codes: {
       UNREACHABLE: "The server cannot be reached.",
@@ -429,8 +429,8 @@ export const en = {
     asOf: (when: string) => `as of ${when}`,
     now: "now",
     peak: (n: string) => `peak ${n}`,
-    p50: "half within",
-    p99: "99 % within",
+    p50: (time: string) => `half within ${time}`,
+    p99: (time: string) => `99 % within ${time}`,
     chart: (what: string, now: string, peak: string) =>
       `${what}: ${now} in the running minute, ${peak} at most in one minute of the last hour`,
   },

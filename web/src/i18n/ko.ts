@@ -422,8 +422,8 @@ export const ko: Dictionary = {
     asOf: (when) => `${when} 기준`,
     now: "현재",
     peak: (n) => `최대 ${n}`,
-    p50: "절반",
-    p99: "99 %",
+    p50: (time) => `절반이 ${time} 이내`,
+    p99: (time) => `99 %가 ${time} 이내`,
     chart: (what, now, peak) => `${what}: 현재 분 ${now}건, 최근 1시간 최대 분당 ${peak}건`,
   },
   invariant: {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Keys that are known by what they write too: not every layout has them at the same place. */
+/** Keys that are known by what they write: not every layout has them at the same place. */
 const SYMBOLS: Record<string, string> = { "/": "Slash", "?": "shift Slash" };
 
 /** Whether the keys belong to somebody who writes, or to a dialog. */
@@ -24,10 +24,10 @@ export function useHotkeys(keys: Hotkeys) {
     let since = 0;
     const listen = (event: KeyboardEvent) => {
       if (isTaken(event)) return;
-      const name = `${event.shiftKey ? "shift " : ""}${event.code}`;
+      const name = SYMBOLS[event.key] ?? `${event.shiftKey ? "shift " : ""}${event.code}`;
       const inSequence = Date.now() - since < SEQUENCE_MS;
       since = event.code === "KeyG" && !inSequence ? Date.now() : 0;
-      const found = latest.current[inSequence ? `g ${event.code}` : name] ?? latest.current[SYMBOLS[event.key] ?? ""];
+      const found = latest.current[inSequence ? `g ${event.code}` : name];
       if (!found) return;
       event.preventDefault();
       found(event);

@@ -147,7 +147,7 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
               <tr key={index}>
                 {columns.map((column) => (
                   <td key={column.key}>
-                    <div className="skeleton w-3/5" />
+                    <div className={`skeleton w-3/5 ${column.align === "right" ? "ml-auto" : ""}`} />
                   </td>
                 ))}
               </tr>

@@ -174,7 +174,7 @@ const FeedRow = memo(function FeedRow({ failure, at }: { failure: FailureRowFrag
             : failure.subjectType}{" "}
         {failure.subjectId}
       </span>
-      <span className="mono w-44 shrink-0 truncate" title={failure.code}>
+      <span className="mono w-50 shrink-0 truncate" title={failure.code}>
         {failure.code}
       </span>
       <span className="min-w-0 flex-1 truncate text-ink-2" title={failure.message}>

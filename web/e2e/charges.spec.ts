@@ -107,4 +107,9 @@ test("the jobs are run now, and what was done is told", async ({ admin: page }) 
   await dialog.getByRole("button", { name: "Run the jobs now" }).click();
   await expect(dialog).toBeHidden();
   await expect(page.getByRole("status").getByText(/taken, \d+ granted|No promotion is active/)).toBeVisible();
+  // Forced, it looks whatever promotions there are.
+  await page.getByRole("button", { name: "Run the jobs now" }).click();
+  await dialog.getByLabel("Also while no promotion is active").check();
+  await dialog.getByRole("button", { name: "Run the jobs now" }).click();
+  await expect(page.getByRole("status").getByText(/taken, \d+ granted/)).toBeVisible();
 });

@@ -188,7 +188,7 @@ impl Client {
     }
 
     async fn refund(&self, payment: &Value) {
-        if self.refunds.fetch_add(1, Ordering::Relaxed) % REFUSED_ONE_OF == 0 {
+        if self.refunds.fetch_add(1, Ordering::Relaxed).is_multiple_of(REFUSED_ONE_OF) {
             let refusal = json!({
                 "gateway": "toss", "operation": "cancel", "times": 1, "status": 403, "code": "NOT_CANCELABLE_PAYMENT",
             });

@@ -27,7 +27,7 @@ async function findings(page: Page): Promise<string[]> {
 /** Words that do not fit: names of things and errors are never cut. */
 async function cut(page: Page): Promise<string[]> {
   return page
-    .locator("nav a > span, .button, h1, h2, th, dt, dd span, label, td.wrap")
+    .locator("nav a > span, .button, h1, h2, th, dt, dd span, label, td.wrap, [data-feed] a")
     .evaluateAll((all) =>
       all
         .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.matches(".sr-only"))

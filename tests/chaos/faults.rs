@@ -137,7 +137,7 @@ async fn skew(node: &Node, fault: Fault) {
         println!("  libfaketime is not installed: no clock is wrong");
         return;
     };
-    let by = if fault.lasts.as_millis() % 2 == 0 { "+600" } else { "-600" };
+    let by = if fault.lasts.as_millis().is_multiple_of(2) { "+600" } else { "-600" };
     node.with_variables(vec![
         ("LD_PRELOAD", library),
         ("FAKETIME", by.to_owned()),

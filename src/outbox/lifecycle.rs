@@ -115,9 +115,6 @@ impl<T: Copy + Eq> Life<T> {
             Step::Requeue if status.is_requeueable() => {
                 Some(Self { status: OutboxStatus::Pending, retry_count: 0, has_next_retry: false, ..self })
             }
-            Step::Mend if status == OutboxStatus::Failed && retry_count >= policy.max_retries => {
-                Some(Self { status: OutboxStatus::DeadLettered, has_next_retry: false, ..self })
-            }
             Step::Mend if status == OutboxStatus::Failed && !has_next_retry => {
                 Some(Self { has_next_retry: true, ..self })
             }

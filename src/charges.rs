@@ -12,6 +12,7 @@ mod notice;
 mod product;
 mod promotion;
 mod reconcile;
+mod reference;
 mod request;
 mod store;
 mod wallet;

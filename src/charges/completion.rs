@@ -8,7 +8,7 @@ use thiserror::Error;
 
 pub(super) use record::tell_once;
 
-use super::{Charge, Charges, store};
+use super::{Charge, Charges, reference, store};
 use crate::{
     auth::ServicePrincipal,
     db::DbError,
@@ -48,6 +48,8 @@ stored_enum! {
         TransactionAlreadyUsed = "TRANSACTION_ALREADY_USED",
         /// Another purchase has paid this charge.
         OrderAlreadyPaid = "ORDER_ALREADY_PAID",
+        /// Another purchase of this charge is being approved.
+        PaymentInProgress = "PAYMENT_IN_PROGRESS",
         /// The gateway is off, or does not answer; it is asked again.
         GatewayUnavailable = "GATEWAY_UNAVAILABLE",
         /// The gateway refuses our key or contract.
@@ -175,11 +177,18 @@ impl Charges {
             let Some(charge) = store::of_order(&mut conn, &order_id).await? else {
                 return Err(CompleteError::NotFound(order_id));
             };
-            if let Some(answer) = answer_unasked(&charge, gateway, &reference) {
-                return Ok(answer);
+            if charge.gateway() != Some(gateway) {
+                let (ours, theirs) = (&charge.payment_gateway, gateway.as_str());
+                let message = format!("the charge was requested for {ours}, not for {theirs}");
+                return Ok(refuse(charge, RefusedCode::GatewayMismatch, message));
+            }
+            if charge.was_paid_by(&reference)
+                || (charge.is_complete() && reference::has_paid(&mut conn, charge.id, &reference).await?)
+            {
+                return Ok(ChargeAnswer { charge, replayed: true, refused: None });
             }
             // Before the gateway is asked: whatever happens from here on, the reconciler knows what to ask by.
-            store::present(&mut conn, charge.id, &reference, self.config.charge_reconcile_after).await?;
+            reference::present(&mut conn, charge.id, &reference, self.config.charge_reconcile_after).await?;
             charge
         };
         let Some(order) = charge.order() else { return Err(CompleteError::NotFound(order_id)) };
@@ -203,11 +212,15 @@ impl Charges {
         told: Purchase,
     ) -> Result<ChargeAnswer, CompleteError> {
         let reference = told.transaction_id.clone();
-        if let Some(answer) = answer_unasked(charge, gateway, &reference) {
-            return Ok(answer);
+        if charge.gateway() != Some(gateway) {
+            let message = "the charge was requested for another gateway";
+            return Ok(refuse(charge.clone(), RefusedCode::GatewayMismatch, message));
+        }
+        if charge.was_paid_by(&reference) {
+            return Ok(ChargeAnswer { charge: charge.clone(), replayed: true, refused: None });
         }
         let after = self.config.charge_reconcile_after;
-        store::present(&mut *self.db.conn().await?, charge.id, &reference, after).await?;
+        reference::present(&mut *self.db.conn().await?, charge.id, &reference, after).await?;
         let asked = match charge.order() {
             Some(order) => self.gateways.confirm(gateway, &order, told).await,
             None => None,
@@ -219,9 +232,17 @@ impl Charges {
         Ok(self.conclude(Look { charge, reference: Some(&reference), asked }).await?)
     }
 
-    /// Writes down what the gateway said, and grants at once what the purchase has earned.
+    /// Writes down what the gateway said, approves what awaits our approval and has got it, and grants at once what the
+    /// purchase has earned.
     pub(super) async fn conclude(&self, look: Look<'_>) -> Result<ChargeAnswer, DbError> {
-        let recorded = self.record(&look).await?;
+        let mut recorded = self.record(&look).await?;
+        if recorded.to_approve
+            && let (Some(gateway), Some(order)) = (look.charge.gateway(), look.charge.order())
+            && let Some(reference) = look.reference
+            && let Some(asked) = self.gateways.approve(gateway, &order, reference).await
+        {
+            recorded = self.record(&Look { asked, ..look }).await?;
+        }
         let ChargeAnswer { replayed, refused, charge } = &recorded.answer;
         if let Some(gateway) = charge.gateway() {
             let complete = if *replayed { "REPLAYED" } else { "COMPLETE" };
@@ -236,20 +257,6 @@ impl Charges {
         }
         Ok(recorded.answer)
     }
-}
-
-/// What can be answered without asking the gateway.
-fn answer_unasked(charge: &Charge, way: PaymentGateway, reference: &str) -> Option<ChargeAnswer> {
-    let charge = charge.clone();
-    if charge.gateway() != Some(way) {
-        let message =
-            format!("the charge was requested for {}, not for {}", charge.payment_gateway, way.as_str());
-        return Some(refuse(charge, RefusedCode::GatewayMismatch, message));
-    }
-    if charge.was_paid_by(reference) {
-        return Some(ChargeAnswer { charge, replayed: true, refused: None });
-    }
-    None
 }
 
 pub(super) fn refuse(charge: Charge, code: RefusedCode, message: impl Into<String>) -> ChargeAnswer {

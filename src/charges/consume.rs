@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::{Charge, Charges, completion::tell_once, find, store};
@@ -11,13 +10,8 @@ use crate::{
     db::{DbError, Recording},
     failures::{FailureKind, SubjectType},
     gateways::{self, ConsumeOutcome, ProviderCall},
-    workers::{TickError, Worker},
+    workers::{TickError, Worker, claim_and_work},
 };
-
-/// Rows that one look claims.
-const BATCH: i64 = 50;
-/// Rows that are consumed at once.
-const AT_ONCE: usize = 8;
 
 /// Consumes credited purchases at Google until Google confirms it.
 pub struct GoogleConsume(pub Charges);
@@ -34,17 +28,12 @@ impl Worker for GoogleConsume {
     }
 
     async fn tick(&self, stop: &CancellationToken) -> Result<(), TickError> {
-        while !stop.is_cancelled() {
-            let after = self.0.config.charge_reconcile_after;
-            let claimed = store::claim_unconsumed(&mut *self.0.db.conn().await?, after, BATCH).await?;
-            let is_last = i64::try_from(claimed.len()).is_ok_and(|claimed| claimed < BATCH);
-            let tries = stream::iter(claimed).map(|id| self.0.consume(id));
-            let ended: Vec<Result<(), DbError>> = tries.buffer_unordered(AT_ONCE).collect().await;
-            ended.into_iter().collect::<Result<(), _>>()?;
-            if is_last {
-                break;
-            }
-        }
+        let (charges, after) = (&self.0, self.0.config.charge_reconcile_after);
+        let credited = |limit| async move {
+            let mut conn = charges.db.conn().await?;
+            Ok::<_, DbError>(store::claim_unconsumed(&mut conn, after, limit).await?)
+        };
+        claim_and_work(stop, credited, |id| charges.consume(id)).await?;
         Ok(())
     }
 }

@@ -43,8 +43,7 @@ diesel::table! {
         payment_gateway -> Text,
         payment_status -> Text,
         method -> Nullable<Text>,
-        presented_reference -> Nullable<Text>,
-        presented_at -> Nullable<Timestamptz>,
+        approving_reference -> Nullable<Text>,
         gateway_transaction_id -> Nullable<Text>,
         account_token -> Nullable<Uuid>,
         next_check_at -> Nullable<Timestamptz>,
@@ -92,6 +91,20 @@ diesel::table! {
         processed_at -> Nullable<Timestamptz>,
         last_error -> Nullable<Text>,
         flow_id -> Uuid,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    charge_reference (id) {
+        id -> Int8,
+        charge_id -> Int8,
+        reference -> Text,
+        digest -> Bytea,
+        outcome -> Nullable<Text>,
+        next_check_at -> Nullable<Timestamptz>,
+        presented_at -> Timestamptz,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
     }
@@ -357,6 +370,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     charge,
     charge_event,
     charge_event_job,
+    charge_reference,
     daily_run,
     failure,
     failure_feed,

@@ -194,12 +194,17 @@ impl Price {
 pub enum PurchaseOutcome {
     /// Paid. It still has to agree with the order ([`Purchase::check`]).
     Paid(Purchase),
+    /// It will be paid once we approve it, with [`super::PurchaseGateways::approve`]: no money has moved. It has to
+    /// agree with the order first ([`Purchase::check`]).
+    AwaitsApproval(Purchase),
     /// Not yet paid: `PURCHASE_PENDING`. Ask again later.
     Pending(Refusal),
     /// Cancelled, given back or revoked: `PURCHASE_CANCELED`.
     Cancelled(Refusal),
-    /// The gateway knows of no payment: `CHARGE_NOT_PAID`.
+    /// The gateway's word that it was not paid: `CHARGE_NOT_PAID`.
     NotPaid(Refusal),
+    /// The gateway knows of no such payment, or not yet: `CHARGE_NOT_PAID`.
+    NotFound(Refusal),
     /// Nothing that we accept, whatever was paid.
     Refused(PurchaseRefusal),
     /// Nobody knows: no answer, or none that can be read. Ask again later.
@@ -230,8 +235,8 @@ pub enum RefusalReason {
     NotConsumable,
     /// Shared by a family member, not bought by the one who presents it.
     NotOwned,
-    /// The gateway waits for our approval, and what would be paid differs from the order: not approved, nothing moved.
-    Differs(Mismatch),
+    /// Nothing that the gateway can have given out.
+    Unusable,
 }
 
 impl RefusalReason {
@@ -242,7 +247,7 @@ impl RefusalReason {
             Self::Sandbox => "SANDBOX_REFUSED",
             Self::Foreign | Self::NotConsumable => "PRODUCT_MISMATCH",
             Self::NotOwned => "OWNER_MISMATCH",
-            Self::Differs(mismatch) => mismatch.code(),
+            Self::Unusable => "CHARGE_NOT_PAID",
         }
     }
 }

@@ -57,7 +57,7 @@ impl PurchaseGateways {
         }
     }
 
-    /// Asks whether this purchase is really paid. `reference` is what the client presented: Bootpay's receipt id,
+    /// Asks whether this purchase is really paid. Moves no money. `reference` is what the client presented: Bootpay's receipt id,
     /// Payverse's `tid`, Hecto's `trdNo`, Apple's signed transaction, Google's purchase token. Without one, a gateway
     /// that knows our order ids is asked by that, and of any other nobody can know (`Unknown`).
     pub async fn ask(
@@ -69,7 +69,7 @@ impl PurchaseGateways {
         let asked = match (gateway, reference) {
             (PaymentGateway::Payverse, tid) => self.payverse.as_ref()?.ask(order, tid).await,
             (PaymentGateway::Hecto, number) => self.hecto.as_ref()?.ask(order, number).await,
-            (PaymentGateway::Pg, Some(receipt)) => self.bootpay.as_ref()?.ask(order, receipt).await,
+            (PaymentGateway::Pg, Some(receipt)) => self.bootpay.as_ref()?.ask(receipt).await,
             (PaymentGateway::GoogleIap, Some(token)) => self.google.as_ref()?.ask(order, token).await,
             (PaymentGateway::AppleIap, Some(signed)) => self.apple.as_ref()?.ask(signed),
             (gateway, None) => {
@@ -82,6 +82,24 @@ impl PurchaseGateways {
             }
         };
         Some(asked)
+    }
+
+    /// Approves a purchase that awaits it ([`PurchaseOutcome::AwaitsApproval`]): money moves here. Idempotent by
+    /// reference: the gateway is asked first, and a purchase that does not agree with the order is not approved. The
+    /// caller sees to it that no other purchase pays the order meanwhile.
+    pub async fn approve(
+        &self,
+        gateway: PaymentGateway,
+        order: &PurchaseOrder<'_>,
+        reference: &str,
+    ) -> Option<Asked> {
+        match gateway {
+            PaymentGateway::Pg => Some(self.bootpay.as_ref()?.approve(order, reference).await),
+            PaymentGateway::Payverse
+            | PaymentGateway::Hecto
+            | PaymentGateway::GoogleIap
+            | PaymentGateway::AppleIap => None,
+        }
     }
 
     /// Reads the body of `POST /webhooks/payverse`.

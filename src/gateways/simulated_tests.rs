@@ -124,7 +124,7 @@ async fn a_purchase_that_is_named_again_is_changed_and_a_reset_forgets_all() {
     assert_eq!((&books[0]["paid"], &books[0]["cancelled"]), (&json!(11_000), &json!(11_000)));
     bench.try_control("reset", json!(null)).await;
     assert!(bench.books().await.is_empty());
-    assert_eq!(bench.class(PaymentGateway::Pg, &receipt).await.0, "not paid", "and its tokens too");
+    assert_eq!(bench.class(PaymentGateway::Pg, &receipt).await.0, "not found", "and its tokens too");
 }
 
 #[tokio::test]

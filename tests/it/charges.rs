@@ -200,8 +200,8 @@ async fn what_is_not_paid_as_asked_stays_in_request_with_its_own_code() {
         let due: bool = test
             .db
             .value(&format!(
-                "SELECT next_check_at IS NOT NULL FROM charge WHERE order_id = '{}'",
-                order(&charge)
+                "SELECT next_check_at IS NOT NULL FROM charge_reference WHERE charge_id = {}",
+                charge["id"].as_str().unwrap()
             ))
             .await;
         (ended(&payload).2.unwrap_or("none").to_owned(), due)
@@ -328,7 +328,7 @@ async fn the_reference_is_stored_before_the_gateway_is_asked() {
     let (actor, order_id, presented) = (test.service(), order(&charge).to_owned(), receipt.clone());
     let verifying = tokio::spawn(async move { verify(&actor, "verify", &order_id, &presented).await });
     eventually("it is stored", async || {
-        let stored = format!("charge WHERE presented_reference = '{receipt}' AND payment_status = 'REQUEST'");
+        let stored = format!("charge_reference WHERE reference = '{receipt}' AND outcome IS NULL");
         (test.db.count(&stored).await == 1).then_some(())
     })
     .await;
@@ -352,7 +352,7 @@ async fn what_is_presented_while_the_gateway_is_off_is_kept_for_later() {
         .set("charge-reconcile-after", "200ms")
         .start_beside(&test)
         .await;
-    test.db.run("UPDATE charge SET next_check_at = now()").await;
+    test.db.run("UPDATE charge_reference SET next_check_at = now()").await;
     eventually("it is completed", async || {
         (test.db.count("charge WHERE payment_status = 'COMPLETE'").await == 1).then_some(())
     })

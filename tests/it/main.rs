@@ -9,6 +9,7 @@ mod authz;
 mod books;
 mod broker_outage;
 mod charge_jobs;
+mod charge_references;
 mod charges;
 mod charges_under_load;
 mod console;

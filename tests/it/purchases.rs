@@ -298,6 +298,6 @@ async fn a_gateway_that_refuses_our_key_is_told_and_asked_again() {
         test.db.count("failure WHERE kind = 'GATEWAY_MISCONFIGURED' AND severity = 'CRITICAL'").await,
         1
     );
-    assert_eq!(test.db.count("charge WHERE next_check_at IS NOT NULL").await, 1);
+    assert_eq!(test.db.count("charge_reference WHERE next_check_at IS NOT NULL").await, 1);
     test.stop().await;
 }

@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::{
     ChargeAnswer, Look, Refused, RefusedCode,
-    judge::{Verdict, judge},
+    judge::{Again, Verdict, judge},
     refuse,
 };
 use crate::{
     charges::{
         Charge, Charges, find,
         job::{self, ClaimedJob},
-        member, promotion, store,
+        member, promotion, reference, store,
         wallet::{self, Credit},
     },
     db::{DbError, Recording, Transaction, violated_constraint},
@@ -27,11 +27,21 @@ pub(super) struct Recorded {
     pub(super) answer: ChargeAnswer,
     /// Bonuses that the purchase has earned, claimed for whoever completed it.
     pub(super) earned: Vec<ClaimedJob>,
+    /// Whether the purchase is to be approved now: the charge is claimed for it.
+    pub(super) to_approve: bool,
+    /// Whether the reference is asked about again.
+    again: Again,
 }
 
 impl Recorded {
-    fn answer(answer: ChargeAnswer) -> Self {
-        Self { answer, earned: Vec::new() }
+    /// Nothing is left to do.
+    fn finally(answer: ChargeAnswer) -> Self {
+        Self { answer, earned: Vec::new(), to_approve: false, again: Again::Never }
+    }
+
+    /// What it came to, as it is kept with the reference.
+    fn outcome(&self) -> &'static str {
+        self.answer.refused.as_ref().map_or(reference::COMPLETE, |refused| refused.code.as_str())
     }
 }
 
@@ -62,37 +72,43 @@ impl Charges {
             return Err(DbError::Query(diesel::result::Error::NotFound));
         };
         let recorded = match verdict {
-            Verdict::Pays(purchase) if charge.was_paid_by(&purchase.transaction_id) => replay(charge),
-            Verdict::Pays(purchase) => {
-                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() {
-                    self.settle_unpaid(&mut tx, look, &charge, false).await?;
-                    Recorded::answer(refuse(charge, RefusedCode::TransactionAlreadyUsed, USED))
-                } else if charge.is_complete() {
-                    paid_twice(tx.conn(), &charge, purchase).await?;
-                    let message = "another purchase has paid this charge; the payer paid twice";
-                    Recorded::answer(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
-                } else {
-                    self.credit(&mut tx, &charge, purchase, look.reference).await?
-                }
+            Verdict::Pays(purchase) | Verdict::Differs(purchase, _)
+                if charge.was_paid_by(&purchase.transaction_id) =>
+            {
+                Recorded::finally(ChargeAnswer { charge, replayed: true, refused: None })
             }
-            Verdict::Differs(purchase, _) if charge.was_paid_by(&purchase.transaction_id) => replay(charge),
+            Verdict::Pays(purchase) | Verdict::Differs(purchase, _)
+                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() =>
+            {
+                let message = "this purchase has paid another charge";
+                Recorded::finally(refuse(charge, RefusedCode::TransactionAlreadyUsed, message))
+            }
+            Verdict::Pays(purchase) if charge.is_complete() => {
+                paid_twice(tx.conn(), &charge, purchase).await?;
+                let message = "another purchase has paid this charge; the payer paid twice";
+                Recorded::finally(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
+            }
+            Verdict::Pays(purchase) => self.credit(&mut tx, &charge, purchase).await?,
             Verdict::Differs(purchase, refused) => {
-                self.settle_unpaid(&mut tx, look, &charge, false).await?;
-                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() {
-                    Recorded::answer(refuse(charge, RefusedCode::TransactionAlreadyUsed, USED))
-                } else {
-                    mismatch(tx.conn(), &charge, purchase, refused).await?;
-                    Recorded::answer(refuse(charge, refused.code, refused.message.clone()))
-                }
+                mismatch(tx.conn(), &charge, purchase, refused).await?;
+                Recorded::finally(refuse(charge, refused.code, refused.message.clone()))
             }
-            Verdict::Nothing { refused, alarm, ask_again } => {
-                self.settle_unpaid(&mut tx, look, &charge, *ask_again).await?;
+            Verdict::AwaitsApproval => self.claim_approval(&mut tx, look, charge).await?,
+            Verdict::Nothing { refused, alarm, again } => {
                 if let Some(kind) = alarm {
                     alarmed(tx.conn(), &charge, *kind, &look.asked.outcome, refused).await?;
                 }
-                Recorded::answer(refuse(charge, refused.code, refused.message.clone()))
+                let answer = refuse(charge, refused.code, refused.message.clone());
+                Recorded { again: *again, ..Recorded::finally(answer) }
             }
         };
+        if let Some(reference) = look.reference {
+            let is_final = recorded.again == Again::Never;
+            reference::answered(tx.conn(), look.charge.id, reference, recorded.outcome(), is_final).await?;
+            if recorded.again != Again::Unknown {
+                store::release_approval(tx.conn(), look.charge.id, reference).await?;
+            }
+        }
         for call in &look.asked.calls {
             gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id)
                 .await?;
@@ -101,15 +117,44 @@ impl Charges {
         Ok(recorded)
     }
 
+    /// Claims the charge's one approval for this reference, before money may move. A payment that is not approved takes
+    /// nothing from the payer.
+    async fn claim_approval(
+        &self,
+        tx: &mut Transaction,
+        look: &Look<'_>,
+        charge: Charge,
+    ) -> Result<Recorded, DbError> {
+        let reference = look.reference.unwrap_or_default();
+        if charge.is_complete() {
+            let message = "the charge is paid already; this payment is not approved, nothing is taken";
+            return Ok(Recorded::finally(refuse(charge, RefusedCode::OrderAlreadyPaid, message)));
+        }
+        let open = |charge, code, message: &str, to_approve| Recorded {
+            to_approve,
+            again: Again::Unknown,
+            ..Recorded::finally(refuse(charge, code, message))
+        };
+        if store::claim_approval(tx.conn(), charge.id, reference).await? {
+            return Ok(open(charge, RefusedCode::PurchasePending, "the payment is being approved", true));
+        }
+        if let Some(first) = &charge.approving_reference {
+            let after = self.config.charge_reconcile_after;
+            reference::ask_again(tx.conn(), charge.id, first, after).await?;
+        }
+        let message =
+            "another payment of this charge is being approved; this one is not, unless that one fails";
+        Ok(open(charge, RefusedCode::PaymentInProgress, message, false))
+    }
+
     /// REQUEST → COMPLETE: credit, ledger entry, and the bonuses that are earned by it.
     async fn credit(
         &self,
         tx: &mut Transaction,
         charge: &Charge,
         purchase: &Purchase,
-        reference: Option<&str>,
     ) -> Result<Recorded, DbError> {
-        if !store::complete(tx.conn(), charge, purchase, reference).await? {
+        if !store::complete(tx.conn(), charge, purchase).await? {
             // It is locked, so nobody can have changed it since it was read.
             return Err(DbError::Query(diesel::result::Error::RollbackTransaction));
         }
@@ -124,36 +169,9 @@ impl Charges {
         let completed = find(tx.conn(), charge.id).await?.ok_or(diesel::result::Error::NotFound)?;
         let earned = promotion::earned(tx.conn(), &completed, self.config.first_charge_percent).await?;
         let earned = job::insert_claimed(tx.conn(), &completed, earned).await?;
-        Ok(Recorded { answer: ChargeAnswer { charge: completed, replayed: false, refused: None }, earned })
+        let answer = ChargeAnswer { charge: completed, replayed: false, refused: None };
+        Ok(Recorded { earned, ..Recorded::finally(answer) })
     }
-
-    /// A charge that stays in REQUEST: where its gateway can only be asked by what was presented, and the answer to that is
-    /// final, it is asked by what was presented before, if that is open, or not any more.
-    async fn settle_unpaid(
-        &self,
-        tx: &mut Transaction,
-        look: &Look<'_>,
-        charge: &Charge,
-        ask_again: bool,
-    ) -> Result<(), DbError> {
-        let by_order_id = charge.gateway().is_some_and(|gateway| self.gateways.knows_order_ids(gateway));
-        if ask_again || by_order_id {
-            return Ok(());
-        }
-        let earlier = look.charge.presented_reference.as_deref();
-        if earlier.is_some() && earlier != look.reference && look.charge.next_check_at.is_some() {
-            store::ask_by_earlier(tx.conn(), look.charge, look.reference).await?;
-        } else {
-            store::stop_asking(tx.conn(), charge.id, look.reference).await?;
-        }
-        Ok(())
-    }
-}
-
-const USED: &str = "this purchase has paid another charge";
-
-fn replay(charge: Charge) -> Recorded {
-    Recorded::answer(ChargeAnswer { charge, replayed: true, refused: None })
 }
 
 /// Somebody paid twice for one charge; told once per purchase.

@@ -153,7 +153,7 @@ async fn the_lookup_goes_by_order_and_by_the_presented_transaction() {
         let purchase = paid(asked);
         assert_eq!((purchase.transaction_id.as_str(), purchase.check(&order())), (number.as_str(), Ok(())));
     }
-    assert_eq!(bench.class(Hecto, "forged-by-the-browser").await.0, "not paid");
+    assert_eq!(bench.class(Hecto, "forged-by-the-browser").await.0, "not found");
     let cases = [
         (json!({ "status": "pending" }), ("pending", "0000")),
         (json!({ "status": "declined" }), ("not paid", "0009")),

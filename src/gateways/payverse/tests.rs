@@ -151,7 +151,7 @@ async fn a_notice_is_confirmed_by_the_lookup_where_there_is_one() {
     assert_eq!(confirm(turned(&honest)).await, "paid");
     let declined = bench.bought("payverse", json!({ "status": "declined" })).await;
     assert_eq!(confirm(turned(&declined)).await, "not paid");
-    assert_eq!(confirm(turned("SIMTID-of-nobody")).await, "not paid");
+    assert_eq!(confirm(turned("SIMTID-of-nobody")).await, "not found");
     bench.behave("payverse", "lookup", json!({ "status": 503 })).await;
     assert_eq!(confirm(turned(&honest)).await, "unknown");
 
@@ -169,7 +169,7 @@ async fn a_notice_is_confirmed_by_the_lookup_where_there_is_one() {
 async fn the_lookup_goes_by_order_and_by_the_presented_transaction() {
     let bench = Bench::new().await;
     let none = bench.ask(Payverse, None).await;
-    assert_eq!(class(&none.outcome), ("not paid", "9404".to_owned()));
+    assert_eq!(class(&none.outcome), ("not found", "9404".to_owned()));
     let tid = bench.bought("payverse", json!({})).await;
     for reference in [Some(tid.as_str()), None] {
         let asked = bench.ask(Payverse, reference).await;
@@ -188,7 +188,7 @@ async fn the_lookup_goes_by_order_and_by_the_presented_transaction() {
         assert_eq!(bench.class(Payverse, &tid).await, (kind, code.to_owned()), "{purchase}");
     }
     let other = bench.bought("payverse", json!({ "orderId": "CHG-other" })).await;
-    assert_eq!(bench.class(Payverse, &other).await.0, "not paid");
+    assert_eq!(bench.class(Payverse, &other).await.0, "not found");
     let odd = bench.bought("payverse", json!({ "approvedAmount": "10" })).await;
     assert_eq!(paid(bench.ask(Payverse, Some(&odd)).await).check(&order()), Err(Mismatch::Amount));
 }
@@ -219,7 +219,7 @@ async fn an_answer_that_says_nothing_decides_nothing() {
         (record(json!({ "type": "Other" })), "unknown"),
         (record(json!({ "resultStatus": "HM" })), "unknown"),
         (record(json!({ "requestAmount": { "value": 11_000 } })), "unknown"),
-        (Canned::Says(404, r#"{"resultCode":"9404"}"#.to_owned()), "not paid"),
+        (Canned::Says(404, r#"{"resultCode":"9404"}"#.to_owned()), "not found"),
         (Canned::Says(401, String::new()), "misconfigured"),
     ];
     hostile(Payverse, "TID-1", &[], cases).await;

@@ -20,6 +20,7 @@ CREATE TABLE charge (
     consumed_at            timestamptz,
     flow_id                uuid        NOT NULL DEFAULT gen_random_uuid(),
     completed_at           timestamptz,
+    reversed_at            timestamptz,
     created_at             timestamptz NOT NULL DEFAULT now(),
     updated_at             timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT charge_id_pk PRIMARY KEY (id),
@@ -81,6 +82,7 @@ COMMENT ON COLUMN charge.consume_due_at IS 'When a credited Google purchase is t
 COMMENT ON COLUMN charge.consumed_at IS 'When Google confirmed that the purchase is consumed.';
 COMMENT ON COLUMN charge.flow_id IS 'Ties everything of one flow together.';
 COMMENT ON COLUMN charge.completed_at IS 'When it was credited.';
+COMMENT ON COLUMN charge.reversed_at IS 'When the gateway first told that money of it went back: it is not credited after that without a person.';
 COMMENT ON COLUMN charge.created_at IS 'When it was requested.';
 COMMENT ON COLUMN charge.updated_at IS 'When it last changed.';
 

@@ -3,13 +3,18 @@
 
 use std::time::Duration;
 
+use diesel_async::AsyncPgConnection;
 use tokio_util::sync::CancellationToken;
 
-use super::{Charge, Charges, completion::tell_once, find, store};
+use super::{
+    Charge, Charges,
+    completion::{Alarm, tell_once},
+    find, store,
+};
 use crate::{
     db::{DbError, Recording},
     failures::{FailureKind, SubjectType},
-    gateways::{self, ConsumeOutcome, ProviderCall},
+    gateways::{self, ConsumeOutcome, ProviderCall, Refusal},
     workers::{TickError, Worker, claim_and_work},
 };
 
@@ -43,7 +48,10 @@ impl Charges {
         let charge = find(&mut *self.db.conn().await?, id).await?;
         let Some(charge) = charge.filter(|charge| charge.consume_due_at.is_some()) else { return Ok(()) };
         let (Some(sku), Some(token)) = (&charge.sku, &charge.gateway_transaction_id) else { return Ok(()) };
-        let Some((outcome, calls)) = self.gateways.consume(sku, token).await else { return Ok(()) };
+        let (outcome, calls) = self.gateways.consume(sku, token).await.unwrap_or_else(|| {
+            let message = "Google is not configured here".to_owned();
+            (ConsumeOutcome::Unknown(Refusal { code: "NOT_CONFIGURED".to_owned(), message }), Vec::new())
+        });
         let mut recording = Recording::of("charge", charge.id);
         loop {
             match self.record_consumed(&charge, &outcome, &calls).await {
@@ -62,20 +70,17 @@ impl Charges {
         let mut tx = self.db.begin().await?;
         store::locked(tx.conn(), charge.id).await?;
         let transaction = charge.gateway_transaction_id.as_deref().unwrap_or_default();
+        let misconfigured =
+            |code, message| Alarm { kind: FailureKind::GatewayMisconfigured, code, message, transaction };
         match outcome {
-            ConsumeOutcome::Consumed => drop(store::consumed(tx.conn(), charge.id, true).await?),
-            // It is gone at Google although it was credited here: nobody consumes it any more, and a person must look.
-            ConsumeOutcome::Refused(refusal) => {
-                store::consumed(tx.conn(), charge.id, false).await?;
-                let message = format!("Google will not consume this credited purchase: {}", refusal.message);
-                let kind = FailureKind::PurchaseReversed;
-                tell_once(tx.conn(), charge, kind, &refusal.code, &message, transaction).await?;
+            ConsumeOutcome::Consumed => drop(store::consumed(tx.conn(), charge.id).await?),
+            // Due again when the claim's wait is over: whatever Google says, it may say otherwise the next time.
+            ConsumeOutcome::Refused(refusal) | ConsumeOutcome::Unknown(refusal) => {
+                self.give_up(tx.conn(), charge, refusal).await?;
             }
-            // Due again when the claim's wait is over.
-            ConsumeOutcome::Unknown(_) => {}
             ConsumeOutcome::Misconfigured(refusal) => {
-                let kind = FailureKind::GatewayMisconfigured;
-                tell_once(tx.conn(), charge, kind, &refusal.code, &refusal.message, transaction).await?;
+                tell_once(tx.conn(), charge, misconfigured(&refusal.code, &refusal.message)).await?;
+                self.give_up(tx.conn(), charge, refusal).await?;
             }
         }
         for call in calls {
@@ -83,5 +88,24 @@ impl Charges {
             gateways::record_call(tx.conn(), call, subject, charge.id, charge.flow_id).await?;
         }
         tx.commit().await
+    }
+    /// After Google's three days there is nothing left to consume: it gives the money back, and a person must look.
+    async fn give_up(
+        &self,
+        conn: &mut AsyncPgConnection,
+        charge: &Charge,
+        last: &Refusal,
+    ) -> Result<(), DbError> {
+        if !store::give_up_consuming(conn, charge.id).await? {
+            return Ok(());
+        }
+        let message = format!(
+            "Google did not confirm in three days that this credited purchase is consumed, and gives its money back \
+             after that; it said last: {} ({})",
+            last.message, last.code
+        );
+        let transaction = charge.gateway_transaction_id.as_deref().unwrap_or_default();
+        let kind = FailureKind::PurchaseReversed;
+        tell_once(conn, charge, Alarm { kind, code: "NOT_CONSUMED", message: &message, transaction }).await
     }
 }

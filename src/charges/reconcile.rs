@@ -55,7 +55,7 @@ impl Charges {
         };
         let (Some(gateway), Some(order)) = (charge.gateway(), charge.order()) else { return Ok(()) };
         let Some(asked) = self.gateways.ask(gateway, &order, reference).await else { return Ok(()) };
-        self.conclude(Look { charge: &charge, reference, asked }).await?;
+        self.conclude(Look { charge: &charge, way: gateway, reference, asked }).await?;
         Ok(())
     }
 }

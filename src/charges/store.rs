@@ -77,6 +77,38 @@ pub(super) async fn locked(conn: &mut AsyncPgConnection, id: i64) -> QueryResult
     charge::table.find(id).select(Charge::as_select()).for_no_key_update().first(conn).await.optional()
 }
 
+/// The charge of this gateway that this transaction has paid, or for which it was presented or told.
+pub(super) async fn of_transaction(
+    conn: &mut AsyncPgConnection,
+    gateway: PaymentGateway,
+    transaction_id: &str,
+) -> QueryResult<Option<Charge>> {
+    let found: Option<Id> = Statement::new(
+        "SELECT id FROM charge WHERE gateway_transaction_id = $1 AND payment_gateway = $2
+         UNION ALL
+         SELECT c.id FROM charge_reference r JOIN charge c ON c.id = r.charge_id
+         WHERE r.digest = sha256(convert_to($1, 'UTF8')) AND c.payment_gateway = $2
+         LIMIT 1",
+    )
+    .bind::<Text, _>(transaction_id.to_owned())
+    .bind::<Text, _>(gateway.as_str())
+    .get_result(conn)
+    .await
+    .optional()?;
+    match found {
+        Some(Id { id }) => super::find(conn, id).await,
+        None => Ok(None),
+    }
+}
+
+/// Money of it went back: from now on it is not credited without a person.
+pub(super) async fn reversed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
+    Statement::new("UPDATE charge SET reversed_at = now() WHERE id = $1 AND reversed_at IS NULL")
+        .bind::<BigInt, _>(id)
+        .execute(conn)
+        .await
+}
+
 /// Takes the charge's one approval for this reference; false if another one has it, or it is no longer REQUEST.
 pub(super) async fn claim_approval(
     conn: &mut AsyncPgConnection,
@@ -197,14 +229,24 @@ pub(super) async fn claim_unconsumed(
     Ok(claimed.into_iter().map(|row| row.id).collect())
 }
 
-/// There is nothing left to consume: it is consumed, or never will be.
-pub(super) async fn consumed(conn: &mut AsyncPgConnection, id: i64, by_google: bool) -> QueryResult<usize> {
+/// Google has confirmed it.
+pub(super) async fn consumed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
     Statement::new(
-        "UPDATE charge SET consume_due_at = NULL, consumed_at = CASE WHEN $2 THEN now() END
-         WHERE id = $1 AND consume_due_at IS NOT NULL",
+        "UPDATE charge SET consume_due_at = NULL, consumed_at = now() WHERE id = $1 AND consume_due_at IS NOT NULL",
     )
     .bind::<BigInt, _>(id)
-    .bind::<Bool, _>(by_google)
     .execute(conn)
     .await
+}
+
+/// Ends the tries once Google's three days are over; false before that.
+pub(super) async fn give_up_consuming(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<bool> {
+    let given_up = Statement::new(
+        "UPDATE charge SET consume_due_at = NULL
+         WHERE id = $1 AND consume_due_at IS NOT NULL AND completed_at < now() - interval '3 days'",
+    )
+    .bind::<BigInt, _>(id)
+    .execute(conn)
+    .await?;
+    Ok(given_up > 0)
 }

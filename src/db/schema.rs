@@ -51,6 +51,7 @@ diesel::table! {
         consumed_at -> Nullable<Timestamptz>,
         flow_id -> Uuid,
         completed_at -> Nullable<Timestamptz>,
+        reversed_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
     }

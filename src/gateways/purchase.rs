@@ -180,6 +180,12 @@ impl Price {
         Self { amount: short(amount), currency: currency.map(short) }
     }
 
+    /// Amount and currency, for people.
+    pub fn text(&self) -> String {
+        let currency = self.currency.iter().flat_map(|currency| [" ", currency.as_str()]);
+        std::iter::once(self.amount.as_str()).chain(currency).collect()
+    }
+
     /// The amount in whole won; none for a fraction, and for what we could never have asked for.
     pub fn won(&self) -> Option<Won> {
         let (whole, fraction) = self.amount.split_once('.').unwrap_or((&self.amount, "0"));
@@ -261,7 +267,8 @@ pub struct Asked {
     pub calls: Vec<ProviderCall>,
 }
 
-/// What a gateway tells us by itself, checked for being its own word.
+/// What a gateway tells us by itself. Its signature is right, which covers less than what it says: whoever can ask the
+/// gateway asks before anything is credited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// An order of ours was paid; its id is in the purchase.
@@ -282,10 +289,12 @@ pub enum Notice {
 /// Money that went back to the payer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reversal {
-    /// Our id of the order.
+    /// Our id of the order, or the cancel's own number.
     pub order_id: String,
-    /// The gateway's id of the transaction that tells it.
+    /// The gateway's id of the transaction by which it went back, or of the payment.
     pub transaction_id: String,
+    /// The gateway's id of the payment, as far as it is told.
+    pub original: String,
     /// How much went back, in the gateway's own words.
     pub price: Price,
 }
@@ -295,7 +304,7 @@ pub struct Reversal {
 pub enum ConsumeOutcome {
     /// It is consumed, by this call or an earlier one.
     Consumed,
-    /// Google says that it can never be consumed: it is gone, or was never there.
+    /// Google says that there is nothing to consume: it is gone, or was never there.
     Refused(Refusal),
     /// Nobody knows: try again.
     Unknown(Refusal),

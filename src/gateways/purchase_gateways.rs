@@ -5,9 +5,8 @@
 mod tests;
 
 use super::{
-    Asked, Checkout, ConsumeOutcome, Notice, PaymentGateway, ProviderCall, Purchase, PurchaseOrder,
-    PurchaseOutcome, Refusal, apple::Apple, bootpay::Bootpay, google::Google, hecto::Hecto,
-    payverse::Payverse,
+    Asked, Checkout, ConsumeOutcome, Notice, PaymentGateway, ProviderCall, PurchaseOrder, PurchaseOutcome,
+    Refusal, apple::Apple, bootpay::Bootpay, google::Google, hecto::Hecto, payverse::Payverse,
 };
 use crate::{
     config::{PurchaseConfig, SettingError},
@@ -110,21 +109,6 @@ impl PurchaseGateways {
     /// Reads the body of `POST /webhooks/hecto`.
     pub fn read_hecto(&self, body: &[u8]) -> Option<Notice> {
         Some(self.hecto.as_ref()?.notice(body))
-    }
-
-    /// What a [`Notice::Paid`] comes to once its order is known. Payverse's signature leaves out what decides, so its
-    /// lookup is asked where there is one; Hecto's notice is enough by itself. The others send none.
-    pub async fn confirm(
-        &self,
-        gateway: PaymentGateway,
-        order: &PurchaseOrder<'_>,
-        told: Purchase,
-    ) -> Option<Asked> {
-        match gateway {
-            PaymentGateway::Payverse => Some(self.payverse.as_ref()?.confirm(order, told).await),
-            PaymentGateway::Hecto => self.hecto.as_ref().map(|_on| Hecto::confirm(told)),
-            PaymentGateway::Pg | PaymentGateway::GoogleIap | PaymentGateway::AppleIap => None,
-        }
     }
 
     /// What the client needs to pay for this order. The same order has the same checkout, whenever it is asked for.

@@ -2,6 +2,7 @@
 
 use diesel_async::AsyncPgConnection;
 use serde_json::json;
+use uuid::Uuid;
 
 use super::{
     ChargeAnswer, Look, Refused, RefusedCode,
@@ -17,7 +18,7 @@ use crate::{
     },
     db::{DbError, Recording, Transaction, violated_constraint},
     failures::{self, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::{self, Purchase, PurchaseOutcome, Refusal},
+    gateways::{self, PaymentGateway, Purchase, PurchaseOutcome, Refusal},
 };
 
 const SUBJECT: SubjectType = SubjectType::Charge;
@@ -72,6 +73,14 @@ impl Charges {
             return Err(DbError::Query(diesel::result::Error::NotFound));
         };
         let recorded = match verdict {
+            Verdict::Pays(purchase) | Verdict::Differs(purchase, _) if charge.gateway() != Some(look.way) => {
+                let code = RefusedCode::GatewayMismatch;
+                let message =
+                    format!("it was paid through {}, not through the charge's gateway", look.way.as_str());
+                let refused = Refused::new(code, message);
+                mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                Recorded::finally(refuse(charge, code, refused.message))
+            }
             Verdict::Pays(purchase) | Verdict::Differs(purchase, _)
                 if charge.was_paid_by(&purchase.transaction_id) =>
             {
@@ -80,17 +89,28 @@ impl Charges {
             Verdict::Pays(purchase) | Verdict::Differs(purchase, _)
                 if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() =>
             {
-                let message = "this purchase has paid another charge";
-                Recorded::finally(refuse(charge, RefusedCode::TransactionAlreadyUsed, message))
+                let code = RefusedCode::TransactionAlreadyUsed;
+                let refused = Refused::new(code, "this purchase has paid another charge");
+                // By the gateway's own word it is for this one.
+                if purchase.order_id.as_ref() == Some(&charge.order_id) {
+                    mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                }
+                Recorded::finally(refuse(charge, code, refused.message))
             }
             Verdict::Pays(purchase) if charge.is_complete() => {
                 paid_twice(tx.conn(), &charge, purchase).await?;
                 let message = "another purchase has paid this charge; the payer paid twice";
                 Recorded::finally(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
             }
+            Verdict::Pays(purchase) if charge.reversed_at.is_some() => {
+                let message = "the gateway has told that the money went back, and says now that it is paid";
+                let refused = Refused::new(RefusedCode::PurchaseCanceled, message);
+                mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                Recorded::finally(refuse(charge, refused.code, refused.message))
+            }
             Verdict::Pays(purchase) => self.credit(&mut tx, &charge, purchase).await?,
             Verdict::Differs(purchase, refused) => {
-                mismatch(tx.conn(), &charge, purchase, refused).await?;
+                mismatch(tx.conn(), &charge, look.way, purchase, refused).await?;
                 Recorded::finally(refuse(charge, refused.code, refused.message.clone()))
             }
             Verdict::AwaitsApproval => self.claim_approval(&mut tx, look, charge).await?,
@@ -181,42 +201,45 @@ async fn paid_twice(
     purchase: &Purchase,
 ) -> Result<(), DbError> {
     let message = format!(
-        "the charge was paid by {}, and again by {}; give the second one back at the gateway",
+        "the charge was paid by {}, and again by {}: look both up at the gateway, and give one of them back there",
         charge.gateway_transaction_id.as_deref().unwrap_or_default(),
         purchase.transaction_id
     );
-    let refused = Refused::new(RefusedCode::OrderAlreadyPaid, message);
-    let transaction = &purchase.transaction_id;
-    tell_once(
-        conn,
-        charge,
-        FailureKind::DuplicatePurchase,
-        refused.code.as_str(),
-        &refused.message,
-        transaction,
-    )
-    .await
+    let alarm = Alarm {
+        kind: FailureKind::DuplicatePurchase,
+        code: RefusedCode::OrderAlreadyPaid.as_str(),
+        message: &message,
+        transaction: &purchase.transaction_id,
+    };
+    tell_once(conn, charge, alarm).await
 }
 
 /// Somebody paid and got nothing; told once per purchase.
 async fn mismatch(
     conn: &mut AsyncPgConnection,
     charge: &Charge,
+    way: PaymentGateway,
     purchase: &Purchase,
     refused: &Refused,
 ) -> Result<(), DbError> {
-    let price = purchase.price.as_ref().map_or_else(String::new, |price| {
-        format!(", {} {}", price.amount, price.currency.as_deref().unwrap_or_default())
-    });
+    let price = purchase.price.as_ref().map_or_else(String::new, |price| format!(", {}", price.text()));
     let message = format!(
-        "somebody paid (transaction {}{price}) and got nothing: it does not agree with the charge, {} {} for {}",
+        "somebody paid (transaction {} of {}{price}) and got nothing for the charge of {} {} ({}, {}): {}",
         purchase.transaction_id,
+        way.as_str(),
         charge.price,
         charge.currency,
         charge.sku.as_deref().unwrap_or_default(),
+        charge.order_id,
+        refused.message
     );
-    let transaction = &purchase.transaction_id;
-    tell_once(conn, charge, FailureKind::ChargeMismatch, refused.code.as_str(), &message, transaction).await
+    let alarm = Alarm {
+        kind: FailureKind::ChargeMismatch,
+        code: refused.code.as_str(),
+        message: &message,
+        transaction: &purchase.transaction_id,
+    };
+    tell_once(conn, charge, alarm).await
 }
 
 /// What our own configuration causes; told once per charge.
@@ -231,39 +254,54 @@ async fn alarmed(
         PurchaseOutcome::Misconfigured(Refusal { code, .. }) => code.as_str(),
         _ => refused.code.as_str(),
     };
-    tell_once(conn, charge, kind, code, &refused.message, "").await
+    tell_once(conn, charge, Alarm { kind, code, message: &refused.message, transaction: "" }).await
+}
+
+/// A failure that a person must see.
+pub(in crate::charges) struct Alarm<'a> {
+    /// What kind.
+    pub(in crate::charges) kind: FailureKind,
+    /// For machines.
+    pub(in crate::charges) code: &'a str,
+    /// For people.
+    pub(in crate::charges) message: &'a str,
+    /// The gateway's transaction; each is told once.
+    pub(in crate::charges) transaction: &'a str,
 }
 
 /// Records a CRITICAL failure of the charge, unless it has this one for this transaction. The caller holds its lock.
 pub(in crate::charges) async fn tell_once(
     conn: &mut AsyncPgConnection,
     charge: &Charge,
-    kind: FailureKind,
-    code: &str,
-    message: &str,
-    transaction_id: &str,
+    alarm: Alarm<'_>,
 ) -> Result<(), DbError> {
-    let told = failures::for_subjects(conn, SUBJECT.as_str(), vec![charge.id.to_string()], 100).await?;
-    let known = |failure: &failures::Failure| {
-        let detail = failure.detail.as_ref().map(|detail| &detail.0["transactionId"]);
-        failure.kind == kind.as_str()
-            && failure.code == code
-            && detail.is_some_and(|told| told == transaction_id)
-    };
-    if told.iter().any(known) {
+    let flow = Some(charge.flow_id);
+    tell_once_about(conn, charge.id.to_string(), &charge.order_id, flow, alarm).await
+}
+
+/// The same about whatever subject: an order that is none of ours has no charge.
+pub(in crate::charges) async fn tell_once_about(
+    conn: &mut AsyncPgConnection,
+    subject_id: String,
+    order_id: &str,
+    flow_id: Option<Uuid>,
+    alarm: Alarm<'_>,
+) -> Result<(), DbError> {
+    let Alarm { kind, code, message, transaction } = alarm;
+    if failures::is_told(conn, SUBJECT, &subject_id, kind, code, "transactionId", transaction).await? {
         return Ok(());
     }
     let failure = NewFailure {
         kind,
         severity: Severity::Critical,
         subject_type: SUBJECT,
-        subject_id: charge.id.to_string(),
+        subject_id,
         event_type: None,
         code: code.to_owned(),
         message: message.to_owned(),
-        detail: Some(json!({ "transactionId": transaction_id, "orderId": charge.order_id })),
+        detail: Some(json!({ "transactionId": transaction, "orderId": order_id })),
         attempt: 1,
-        flow_id: Some(charge.flow_id),
+        flow_id,
     };
     failures::record(conn, failure).await?;
     Ok(())

@@ -1,12 +1,13 @@
 //! Completion: seven ways in, one rule (domain.md §4). What was presented is stored, the gateway is asked with no
 //! connection held, and only the transition REQUEST → COMPLETE does anything, all of it in one transaction.
 
+mod alarm;
 mod judge;
 mod record;
 
 use thiserror::Error;
 
-pub(super) use record::{Alarm, tell_once, tell_once_about};
+pub(super) use alarm::{Alarm, shown, tell_once, tell_once_about};
 
 use super::{Charge, Charges, reference, store};
 use crate::{

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Charge, Charges,
-    completion::{Alarm, tell_once},
+    completion::{Alarm, shown, tell_once},
     find, store,
 };
 use crate::{
@@ -69,9 +69,6 @@ impl Charges {
     ) -> Result<(), DbError> {
         let mut tx = self.db.begin().await?;
         store::locked(tx.conn(), charge.id).await?;
-        let transaction = charge.gateway_transaction_id.as_deref().unwrap_or_default();
-        let misconfigured =
-            |code, message| Alarm { kind: FailureKind::GatewayMisconfigured, code, message, transaction };
         match outcome {
             ConsumeOutcome::Consumed => drop(store::consumed(tx.conn(), charge.id).await?),
             // Due again when the claim's wait is over: whatever Google says, it may say otherwise the next time.
@@ -79,7 +76,9 @@ impl Charges {
                 self.give_up(tx.conn(), charge, refusal).await?;
             }
             ConsumeOutcome::Misconfigured(refusal) => {
-                tell_once(tx.conn(), charge, misconfigured(&refusal.code, &refusal.message)).await?;
+                let (code, message) = (refusal.code.as_str(), refusal.message.as_str());
+                let kind = FailureKind::GatewayMisconfigured;
+                tell_once(tx.conn(), charge, Alarm { kind, code, message, transaction: "" }).await?;
                 self.give_up(tx.conn(), charge, refusal).await?;
             }
         }
@@ -89,6 +88,7 @@ impl Charges {
         }
         tx.commit().await
     }
+
     /// After Google's three days there is nothing left to consume: it gives the money back, and a person must look.
     async fn give_up(
         &self,
@@ -104,8 +104,13 @@ impl Charges {
              after that; it said last: {} ({})",
             last.message, last.code
         );
-        let transaction = charge.gateway_transaction_id.as_deref().unwrap_or_default();
-        let kind = FailureKind::PurchaseReversed;
-        tell_once(conn, charge, Alarm { kind, code: "NOT_CONSUMED", message: &message, transaction }).await
+        let transaction = shown(charge, charge.gateway_transaction_id.as_deref().unwrap_or_default());
+        let alarm = Alarm {
+            kind: FailureKind::PurchaseReversed,
+            code: "NOT_CONSUMED",
+            message: &message,
+            transaction: &transaction,
+        };
+        tell_once(conn, charge, alarm).await
     }
 }

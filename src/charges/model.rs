@@ -61,8 +61,10 @@ pub struct Charge {
     pub member_id: i64,
     /// A [`ChargeStatus`].
     pub status: String,
-    /// How much can.
+    /// How much can; once paid, of all its packs.
     pub can: i64,
+    /// How many packs were bought.
+    pub quantity: i32,
     /// A [`Container`].
     pub container: String,
     /// Our order id at the gateway; of a bonus, its job's idempotency key.
@@ -85,6 +87,8 @@ pub struct Charge {
     pub approving_reference: Option<String>,
     /// The gateway's id of the purchase that paid it.
     pub gateway_transaction_id: Option<String>,
+    /// The app store's own id of the purchase.
+    pub store_purchase_id: Option<String>,
     /// Given to the store with the purchase.
     pub account_token: Option<Uuid>,
     /// When the reconciler asks the gateway by our order id next.

@@ -7,7 +7,7 @@ use diesel::{
     OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     dsl::{IntervalDsl, now},
     result::QueryResult,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -154,6 +154,22 @@ pub(super) async fn other_paid_by(
         .optional()
 }
 
+/// Another charge that this purchase of an app store has paid, under another transaction.
+pub(super) async fn other_of_store_purchase(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    purchase: &Purchase,
+) -> QueryResult<Option<i64>> {
+    let Some(store_id) = &purchase.store_id else { return Ok(None) };
+    charge::table
+        .filter(charge::store_purchase_id.eq(store_id))
+        .filter(charge::payment_gateway.eq(&charge.payment_gateway).and(charge::id.ne(charge.id)))
+        .select(charge::id)
+        .first(conn)
+        .await
+        .optional()
+}
+
 /// REQUEST → COMPLETE, paid by this purchase; false if it is no longer REQUEST.
 pub(super) async fn complete(
     conn: &mut AsyncPgConnection,
@@ -164,6 +180,7 @@ pub(super) async fn complete(
     let completed = Statement::new(
         "UPDATE charge
          SET payment_status = 'COMPLETE', gateway_transaction_id = $2, method = $3, approving_reference = NULL,
+             quantity = $5, can = can * $5, price = price * $5, store_purchase_id = $6,
              completed_at = now(), next_check_at = NULL, consume_due_at = CASE WHEN $4 THEN now() END
          WHERE id = $1 AND payment_status = 'REQUEST'",
     )
@@ -171,6 +188,8 @@ pub(super) async fn complete(
     .bind::<Text, _>(purchase.transaction_id.clone())
     .bind::<Nullable<Text>, _>(purchase.method.clone())
     .bind::<Bool, _>(to_consume)
+    .bind::<Integer, _>(purchase.quantity)
+    .bind::<Nullable<Text>, _>(purchase.store_id.clone())
     .execute(conn)
     .await?;
     Ok(completed > 0)

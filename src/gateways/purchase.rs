@@ -9,10 +9,14 @@ mod tests;
 
 use uuid::Uuid;
 
-use super::{ProviderCall, Refusal};
+use super::{ProviderCall, Refusal, dialogue::is_reference};
 use crate::types::{Instant, Won, stored_enum, text::storable};
 
 const MAX_METHOD_BYTES: usize = 100;
+/// More packs than any store sells at once.
+const MAX_QUANTITY: i32 = 1_000;
+/// So much of a secret reference is shown, so that people can tell one from another.
+const SHOWN_CHARS: usize = 6;
 /// Longest text that is taken for an amount or a currency; two amounts side by side fit in.
 const MAX_PRICE_BYTES: usize = 100;
 
@@ -29,6 +33,18 @@ stored_enum! {
         GoogleIap = "GOOGLE_IAP",
         /// Apple's App Store.
         AppleIap = "APPLE_IAP",
+    }
+}
+
+impl PaymentGateway {
+    /// A reference of this gateway as people and logs see it. Google's purchase tokens are secrets, of which the end is
+    /// shown: whoever has one can present it.
+    pub fn shown(self, reference: &str) -> String {
+        if self != Self::GoogleIap {
+            return reference.to_owned();
+        }
+        let hidden = reference.chars().count().saturating_sub(SHOWN_CHARS);
+        format!("…{}", reference.chars().skip(hidden.max(1)).collect::<String>())
     }
 }
 
@@ -64,7 +80,10 @@ pub struct Purchase {
     /// Which product, at the app stores.
     pub sku: Option<String>,
     /// How many of it; 1 where a gateway knows no quantities.
-    pub quantity: i64,
+    pub quantity: i32,
+    /// The app store's own id of the purchase, which may come under several transaction ids: Google's `orderId`, Apple's
+    /// `originalTransactionId`.
+    pub store_id: Option<String>,
     /// The account token that the app gave the store, if it gave one.
     pub account: Option<String>,
     /// Whether somebody has consumed it already (Google). We consume after crediting only, so that an order which is
@@ -94,7 +113,7 @@ pub enum Mismatch {
     Currency,
     /// Another amount was paid.
     Amount,
-    /// It is another product, or several of it.
+    /// It is another product, or none of it.
     Product,
     /// It was consumed before it could be credited.
     Consumed,
@@ -127,6 +146,7 @@ impl Purchase {
             price: Some(price),
             sku: None,
             quantity: 1,
+            store_id: None,
             account: None,
             consumed: false,
             method: method
@@ -139,8 +159,9 @@ impl Purchase {
     pub(super) fn of_product(
         transaction_id: String,
         sku: String,
-        quantity: Option<i64>,
+        quantity: Option<i32>,
         account: Option<String>,
+        store_id: Option<String>,
     ) -> Self {
         Self {
             transaction_id,
@@ -148,6 +169,7 @@ impl Purchase {
             price: None,
             sku: Some(sku),
             quantity: quantity.unwrap_or(1),
+            store_id: store_id.filter(|id| is_reference(id)),
             account,
             consumed: false,
             method: None,
@@ -164,7 +186,7 @@ impl Purchase {
             (Mismatch::Currency, self.price.as_ref().is_none_or(currency)),
             (Mismatch::Amount, self.price.as_ref().is_none_or(|price| price.won() == Some(order.amount))),
             (Mismatch::Product, self.sku.as_deref().is_none_or(|told| told == order.sku)),
-            (Mismatch::Product, self.quantity == 1),
+            (Mismatch::Product, (1..=MAX_QUANTITY).contains(&self.quantity)),
             (Mismatch::Consumed, !self.consumed),
         ];
         checks.into_iter().find(|(_, holds)| !holds).map_or(Ok(()), |(mismatch, _)| Err(mismatch))
@@ -237,6 +259,8 @@ pub enum RefusalReason {
     Sandbox,
     /// Made in another app, or at another merchant's.
     Foreign,
+    /// What was presented is of another product than the order's: perhaps somebody paid for that.
+    OtherProduct,
     /// Not a product that is bought once and used up.
     NotConsumable,
     /// Shared by a family member, not bought by the one who presents it.
@@ -251,7 +275,7 @@ impl RefusalReason {
         match self {
             Self::Signature => "SIGNATURE_INVALID",
             Self::Sandbox => "SANDBOX_REFUSED",
-            Self::Foreign | Self::NotConsumable => "PRODUCT_MISMATCH",
+            Self::Foreign | Self::OtherProduct | Self::NotConsumable => "PRODUCT_MISMATCH",
             Self::NotOwned => "OWNER_MISMATCH",
             Self::Unusable => "CHARGE_NOT_PAID",
         }

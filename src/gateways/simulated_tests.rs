@@ -76,7 +76,7 @@ async fn the_simulators_webhooks_are_read_as_what_they_are() {
     };
     let (tid, notice) = payverse(1, json!({})).await;
     let Notice::Paid(told) = notice else { panic!("{notice:?}") };
-    let asked = bench.purchases.confirm(PaymentGateway::Payverse, &order(), told).await.unwrap();
+    let asked = bench.ask(PaymentGateway::Payverse, Some(&told.transaction_id)).await;
     assert_eq!(paid(asked).check(&order()), Ok(()));
     let (_, notice) = payverse(2, json!({ "transactionId": tid, "status": "cancelled" })).await;
     assert!(
@@ -91,7 +91,7 @@ async fn the_simulators_webhooks_are_read_as_what_they_are() {
     // Turned from declined to approved where the signature does not cover it: only the lookup tells.
     let (_, notice) = payverse(6, json!({ "status": "declined", "forge": "status" })).await;
     let Notice::Paid(told) = notice else { panic!("{notice:?}") };
-    let asked = bench.purchases.confirm(PaymentGateway::Payverse, &order(), told).await.unwrap();
+    let asked = bench.ask(PaymentGateway::Payverse, Some(&told.transaction_id)).await;
     assert!(matches!(asked.outcome, super::PurchaseOutcome::NotPaid(_)));
 
     let server = canned(vec![says(200, "OK")]).await;

@@ -26,6 +26,7 @@ mod layering;
 mod lists;
 mod main_job;
 mod migrations;
+mod notices;
 mod odd_rows;
 mod outbox_delivery;
 mod outbox_trouble;

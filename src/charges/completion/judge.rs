@@ -3,7 +3,7 @@
 use super::{Refused, RefusedCode};
 use crate::{
     failures::FailureKind,
-    gateways::{Purchase, PurchaseOrder, PurchaseOutcome, Refusal},
+    gateways::{Purchase, PurchaseOrder, PurchaseOutcome, Refusal, RefusalReason},
 };
 
 /// What a gateway's answer comes to for an order.
@@ -67,7 +67,7 @@ pub(super) fn judge(order: &PurchaseOrder<'_>, outcome: PurchaseOutcome) -> Verd
         PurchaseOutcome::NotFound(refusal) => nothing(RefusedCode::ChargeNotPaid, refusal, Again::Unknown),
         PurchaseOutcome::Refused(refusal) => Verdict::Nothing {
             refused: Refused::new(code(refusal.reason.code()), refusal.message),
-            alarm: None,
+            alarm: (refusal.reason == RefusalReason::OtherProduct).then_some(FailureKind::ChargeMismatch),
             again: Again::Never,
         },
         PurchaseOutcome::Unknown(refusal) => {
@@ -103,6 +103,7 @@ mod tests {
             price: Some(Price { amount: "11000".to_owned(), currency: Some("KRW".to_owned()) }),
             sku: None,
             quantity: 1,
+            store_id: None,
             account: None,
             consumed: false,
             method: None,
@@ -144,7 +145,7 @@ mod tests {
                 RefusedCode::CurrencyMismatch,
             ),
             (Purchase { sku: Some("coin_10".to_owned()), ..purchase() }, RefusedCode::ProductMismatch),
-            (Purchase { quantity: 2, ..purchase() }, RefusedCode::ProductMismatch),
+            (Purchase { quantity: 0, ..purchase() }, RefusedCode::ProductMismatch),
             (Purchase { consumed: true, ..purchase() }, RefusedCode::TransactionAlreadyUsed),
         ];
         for (purchase, code) in differs {

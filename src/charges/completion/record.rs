@@ -1,11 +1,8 @@
 //! The one transaction after a look at the gateway.
 
-use diesel_async::AsyncPgConnection;
-use serde_json::json;
-use uuid::Uuid;
-
 use super::{
     ChargeAnswer, Look, Refused, RefusedCode,
+    alarm::{alarmed, mismatch, paid_twice, repeated},
     judge::{Again, Verdict, judge},
     refuse,
 };
@@ -17,11 +14,14 @@ use crate::{
         wallet::{self, Credit},
     },
     db::{DbError, Recording, Transaction, violated_constraint},
-    failures::{self, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::{self, PaymentGateway, Purchase, PurchaseOutcome, Refusal},
+    failures::SubjectType,
+    gateways::{self, PaymentGateway, Purchase},
 };
+use diesel_async::AsyncPgConnection;
 
 const SUBJECT: SubjectType = SubjectType::Charge;
+/// The indexes by which a purchase pays one charge.
+const USED_ONCE: [&str; 2] = ["charge_gateway_transaction_id_payment_gateway_uq", "charge_google_order_uq"];
 
 /// What the transaction came to.
 pub(super) struct Recorded {
@@ -60,8 +60,7 @@ impl Charges {
                 Ok(recorded) => return Ok(recorded),
                 // Another charge was completed by this purchase a moment ago; the next look finds it.
                 Err(DbError::Query(error))
-                    if violated_constraint(&error)
-                        == Some("charge_gateway_transaction_id_payment_gateway_uq") => {}
+                    if violated_constraint(&error).is_some_and(|name| USED_ONCE.contains(&name)) => {}
                 Err(error) => recording.wait_after(error).await?,
             }
         }
@@ -72,7 +71,31 @@ impl Charges {
         let Some(charge) = store::locked(tx.conn(), look.charge.id).await? else {
             return Err(DbError::Query(diesel::result::Error::NotFound));
         };
-        let recorded = match verdict {
+        let recorded = self.carry_out(&mut tx, look, charge, verdict).await?;
+        if let Some(reference) = look.reference {
+            let is_final = recorded.again == Again::Never;
+            reference::answered(tx.conn(), look.charge.id, reference, recorded.outcome(), is_final).await?;
+            if recorded.again != Again::Unknown {
+                store::release_approval(tx.conn(), look.charge.id, reference).await?;
+            }
+        }
+        for call in &look.asked.calls {
+            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id)
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(recorded)
+    }
+
+    /// What the verdict changes, under the charge's lock.
+    async fn carry_out(
+        &self,
+        tx: &mut Transaction,
+        look: &Look<'_>,
+        charge: Charge,
+        verdict: &Verdict,
+    ) -> Result<Recorded, DbError> {
+        Ok(match verdict {
             Verdict::Pays(purchase) | Verdict::Differs(purchase, _) if charge.gateway() != Some(look.way) => {
                 let code = RefusedCode::GatewayMismatch;
                 let message =
@@ -108,33 +131,29 @@ impl Charges {
                 mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
                 Recorded::finally(refuse(charge, refused.code, refused.message))
             }
-            Verdict::Pays(purchase) => self.credit(&mut tx, &charge, purchase).await?,
+            Verdict::Pays(purchase)
+                if look.way == PaymentGateway::GoogleIap
+                    && store::other_of_store_purchase(tx.conn(), &charge, purchase).await?.is_some() =>
+            {
+                let message = "this order of Google's has paid another charge, under another purchase token";
+                let refused = Refused::new(RefusedCode::TransactionAlreadyUsed, message);
+                mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                Recorded::finally(refuse(charge, refused.code, refused.message))
+            }
+            Verdict::Pays(purchase) => self.credit(tx, &charge, purchase).await?,
             Verdict::Differs(purchase, refused) => {
                 mismatch(tx.conn(), &charge, look.way, purchase, refused).await?;
                 Recorded::finally(refuse(charge, refused.code, refused.message.clone()))
             }
-            Verdict::AwaitsApproval => self.claim_approval(&mut tx, look, charge).await?,
+            Verdict::AwaitsApproval => self.claim_approval(tx, look, charge).await?,
             Verdict::Nothing { refused, alarm, again } => {
                 if let Some(kind) = alarm {
-                    alarmed(tx.conn(), &charge, *kind, &look.asked.outcome, refused).await?;
+                    alarmed(tx.conn(), &charge, *kind, look, refused).await?;
                 }
                 let answer = refuse(charge, refused.code, refused.message.clone());
                 Recorded { again: *again, ..Recorded::finally(answer) }
             }
-        };
-        if let Some(reference) = look.reference {
-            let is_final = recorded.again == Again::Never;
-            reference::answered(tx.conn(), look.charge.id, reference, recorded.outcome(), is_final).await?;
-            if recorded.again != Again::Unknown {
-                store::release_approval(tx.conn(), look.charge.id, reference).await?;
-            }
-        }
-        for call in &look.asked.calls {
-            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id)
-                .await?;
-        }
-        tx.commit().await?;
-        Ok(recorded)
+        })
     }
 
     /// Claims the charge's one approval for this reference, before money may move. A payment that is not approved takes
@@ -179,130 +198,20 @@ impl Charges {
             return Err(DbError::Query(diesel::result::Error::RollbackTransaction));
         }
         member::lock(tx.conn(), charge.member_id).await?;
+        let completed = find(tx.conn(), charge.id).await?.ok_or(diesel::result::Error::NotFound)?;
         let credit = Credit {
-            member_id: charge.member_id,
-            container: &charge.container,
-            charge_id: charge.id,
-            can: charge.can,
+            member_id: completed.member_id,
+            container: &completed.container,
+            charge_id: completed.id,
+            can: completed.can,
         };
         wallet::credit_charge(tx.conn(), credit).await?;
-        let completed = find(tx.conn(), charge.id).await?.ok_or(diesel::result::Error::NotFound)?;
+        if store::other_of_store_purchase(tx.conn(), &completed, purchase).await?.is_some() {
+            repeated(tx.conn(), &completed, purchase).await?;
+        }
         let earned = promotion::earned(tx.conn(), &completed, self.config.first_charge_percent).await?;
         let earned = job::insert_claimed(tx.conn(), &completed, earned).await?;
         let answer = ChargeAnswer { charge: completed, replayed: false, refused: None };
         Ok(Recorded { earned, ..Recorded::finally(answer) })
     }
-}
-
-/// Somebody paid twice for one charge; told once per purchase.
-async fn paid_twice(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    purchase: &Purchase,
-) -> Result<(), DbError> {
-    let message = format!(
-        "the charge was paid by {}, and again by {}: look both up at the gateway, and give one of them back there",
-        charge.gateway_transaction_id.as_deref().unwrap_or_default(),
-        purchase.transaction_id
-    );
-    let alarm = Alarm {
-        kind: FailureKind::DuplicatePurchase,
-        code: RefusedCode::OrderAlreadyPaid.as_str(),
-        message: &message,
-        transaction: &purchase.transaction_id,
-    };
-    tell_once(conn, charge, alarm).await
-}
-
-/// Somebody paid and got nothing; told once per purchase.
-async fn mismatch(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    way: PaymentGateway,
-    purchase: &Purchase,
-    refused: &Refused,
-) -> Result<(), DbError> {
-    let price = purchase.price.as_ref().map_or_else(String::new, |price| format!(", {}", price.text()));
-    let message = format!(
-        "somebody paid (transaction {} of {}{price}) and got nothing for the charge of {} {} ({}, {}): {}",
-        purchase.transaction_id,
-        way.as_str(),
-        charge.price,
-        charge.currency,
-        charge.sku.as_deref().unwrap_or_default(),
-        charge.order_id,
-        refused.message
-    );
-    let alarm = Alarm {
-        kind: FailureKind::ChargeMismatch,
-        code: refused.code.as_str(),
-        message: &message,
-        transaction: &purchase.transaction_id,
-    };
-    tell_once(conn, charge, alarm).await
-}
-
-/// What our own configuration causes; told once per charge.
-async fn alarmed(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    kind: FailureKind,
-    outcome: &PurchaseOutcome,
-    refused: &Refused,
-) -> Result<(), DbError> {
-    let code = match outcome {
-        PurchaseOutcome::Misconfigured(Refusal { code, .. }) => code.as_str(),
-        _ => refused.code.as_str(),
-    };
-    tell_once(conn, charge, Alarm { kind, code, message: &refused.message, transaction: "" }).await
-}
-
-/// A failure that a person must see.
-pub(in crate::charges) struct Alarm<'a> {
-    /// What kind.
-    pub(in crate::charges) kind: FailureKind,
-    /// For machines.
-    pub(in crate::charges) code: &'a str,
-    /// For people.
-    pub(in crate::charges) message: &'a str,
-    /// The gateway's transaction; each is told once.
-    pub(in crate::charges) transaction: &'a str,
-}
-
-/// Records a CRITICAL failure of the charge, unless it has this one for this transaction. The caller holds its lock.
-pub(in crate::charges) async fn tell_once(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    alarm: Alarm<'_>,
-) -> Result<(), DbError> {
-    let flow = Some(charge.flow_id);
-    tell_once_about(conn, charge.id.to_string(), &charge.order_id, flow, alarm).await
-}
-
-/// The same about whatever subject: an order that is none of ours has no charge.
-pub(in crate::charges) async fn tell_once_about(
-    conn: &mut AsyncPgConnection,
-    subject_id: String,
-    order_id: &str,
-    flow_id: Option<Uuid>,
-    alarm: Alarm<'_>,
-) -> Result<(), DbError> {
-    let Alarm { kind, code, message, transaction } = alarm;
-    if failures::is_told(conn, SUBJECT, &subject_id, kind, code, "transactionId", transaction).await? {
-        return Ok(());
-    }
-    let failure = NewFailure {
-        kind,
-        severity: Severity::Critical,
-        subject_type: SUBJECT,
-        subject_id,
-        event_type: None,
-        code: code.to_owned(),
-        message: message.to_owned(),
-        detail: Some(json!({ "transactionId": transaction, "orderId": order_id })),
-        attempt: 1,
-        flow_id,
-    };
-    failures::record(conn, failure).await?;
-    Ok(())
 }

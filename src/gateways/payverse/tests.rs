@@ -137,32 +137,10 @@ async fn a_declined_sale_asks_for_nothing_and_a_refund_is_a_reversal() {
 }
 
 #[tokio::test]
-async fn a_notice_is_confirmed_by_the_lookup_where_there_is_one() {
-    let bench = Bench::new().await;
-    let turned = |tid: &str| {
-        let Some(Notice::Paid(told)) = bench.purchases.read_payverse(&sale(json!({ "tid": tid }))) else {
-            panic!("not read")
-        };
-        told
-    };
-    let confirm =
-        async |told| class(&bench.purchases.confirm(Payverse, &order(), told).await.unwrap().outcome).0;
-    let honest = bench.bought("payverse", json!({})).await;
-    assert_eq!(confirm(turned(&honest)).await, "paid");
-    let declined = bench.bought("payverse", json!({ "status": "declined" })).await;
-    assert_eq!(confirm(turned(&declined)).await, "not paid");
-    assert_eq!(confirm(turned("SIMTID-of-nobody")).await, "not found");
-    bench.behave("payverse", "lookup", json!({ "status": 503 })).await;
-    assert_eq!(confirm(turned(&honest)).await, "unknown");
-
+async fn without_a_lookup_it_cannot_be_asked() {
     let without = Bench::with(|config| config.payverse_lookup_path = "none".to_owned()).await;
     assert!(!without.purchases.knows_order_ids(Payverse));
     assert_eq!(without.class(Payverse, "SIMTID").await, ("pending", "NO_LOOKUP".to_owned()));
-    let Some(Notice::Paid(told)) = without.purchases.read_payverse(&sale(json!({}))) else {
-        panic!("not read")
-    };
-    let asked = without.purchases.confirm(Payverse, &order(), told).await.unwrap();
-    assert_eq!(paid(asked).check(&order()), Ok(()));
 }
 
 #[tokio::test]

@@ -188,7 +188,13 @@ async fn no_secret_and_no_token_is_in_any_log_or_debug_output() {
         bench.behave(name, if name == "apple" { continue } else { "lookup" }, json!({ "status": 401 })).await;
         said.push_str(&format!("{:?}", bench.ask(gateway, Some(&reference)).await));
     }
+    // A purchase token is as good as the purchase.
+    let token = bench.bought("google", json!({})).await;
+    bench.ask(PaymentGateway::GoogleIap, Some(&token)).await;
+    bench.purchases.consume("coin_100", &token).await;
     drop(guard);
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(!logged.contains(&token), "a purchase token is in the log");
     said.push_str(&String::from_utf8(log.0.lock().unwrap().clone()).unwrap());
     assert!(said.contains("listening"));
     for secret in [

@@ -17,7 +17,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A notice of Hecto's with the right hash, some fields changed afterwards.
-fn noti(order_id: &str, transaction: &str, changes: &[(&str, &str)]) -> String {
+pub fn noti(order_id: &str, transaction: &str, changes: &[(&str, &str)]) -> String {
     let hashed = ["0021", "20261130190000", "sim_card_il", order_id, "11000", "SIMLICENSEKEY0001"].concat();
     let hash = hex(&Sha256::digest(hashed));
     let fields = [
@@ -41,7 +41,7 @@ fn noti(order_id: &str, transaction: &str, changes: &[(&str, &str)]) -> String {
     form.finish()
 }
 
-async fn hecto(test: &TestApp, body: &str) -> (u16, String) {
+pub async fn hecto(test: &TestApp, body: &str) -> (u16, String) {
     send(test, "hecto", "application/x-www-form-urlencoded", body).await
 }
 

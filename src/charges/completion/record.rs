@@ -17,8 +17,6 @@ use crate::{
     failures::SubjectType,
     gateways::{self, PaymentGateway, Purchase},
 };
-use diesel_async::AsyncPgConnection;
-
 const SUBJECT: SubjectType = SubjectType::Charge;
 /// The indexes by which a purchase pays one charge.
 const USED_ONCE: [&str; 2] = ["charge_gateway_transaction_id_payment_gateway_uq", "charge_google_order_uq"];

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Explainer, ROWS, Watched};
-use crate::support::{
-    Shop, TestApp,
-    db::TestDb,
-    eventually,
-    shop::{REQUEST, google, order, paid_at_bootpay, request, requested, spring, verify},
+use crate::{
+    notices::{hecto, noti},
+    support::{
+        Shop, TestApp,
+        db::TestDb,
+        eventually,
+        shop::{REQUEST, google, order, paid_at_bootpay, request, requested, spring, verify},
+    },
 };
 
 /// Fills the tables with history: nearly everything bought and granted, some hundreds in each other state.
@@ -155,6 +158,8 @@ impl Watched<'_> {
         let charge = requested(&service, "42", "GOOGLE_IAP").await;
         let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100" })).await;
         google(&service, order(&charge), "coin_100", &token).await;
+        let cancel = noti("CANCELORDER", "CANCEL1", &[("bizType", "C0"), ("orgTrdNo", "transaction-2")]);
+        assert_eq!(hecto(&self.app, &cancel).await.0, 200);
         // What the history has for the workers.
         let db = Arc::clone(&self.app.db);
         db.run(

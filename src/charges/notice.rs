@@ -174,10 +174,13 @@ impl Charges {
         let mut tx = self.db.begin().await?;
         let charge = store::locked(tx.conn(), id).await?.ok_or(diesel::result::Error::NotFound)?;
         store::reversed(tx.conn(), id).await?;
-        let so = if charge.is_complete() {
-            "the can stays with the member"
-        } else {
-            "nothing was credited for it, and nothing will be without you"
+        let so = match &charge.gateway_transaction_id {
+            Some(credited) => {
+                format!(
+                    "the charge was credited for transaction {credited}, and the can stays with the member"
+                )
+            }
+            None => "nothing was credited for it, and nothing will be without you".to_owned(),
         };
         let Reversal { transaction_id, price, .. } = reversal;
         let (gateway, price) = (gateway.as_str(), price.text());

@@ -70,7 +70,8 @@ impl Charges {
             return Err(DbError::Query(diesel::result::Error::NotFound));
         };
         let recorded = self.carry_out(&mut tx, look, charge, verdict).await?;
-        if let Some(reference) = look.reference {
+        // Another gateway's word says nothing of what was presented for this charge.
+        if let Some(reference) = look.reference.filter(|_| look.charge.gateway() == Some(look.way)) {
             let is_final = recorded.again == Again::Never;
             reference::answered(tx.conn(), look.charge.id, reference, recorded.outcome(), is_final).await?;
             if recorded.again != Again::Unknown {

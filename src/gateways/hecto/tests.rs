@@ -143,7 +143,7 @@ async fn a_cancel_is_never_taken_for_an_approval() {
 #[tokio::test]
 async fn the_lookup_goes_by_order_and_by_the_presented_transaction() {
     let bench = Bench::new().await;
-    assert_eq!(class(&bench.ask(Hecto, None).await.outcome), ("not paid", "CA10".to_owned()));
+    assert_eq!(class(&bench.ask(Hecto, None).await.outcome), ("not found", "CA10".to_owned()));
     let number = bench.bought("hecto", json!({})).await;
     for reference in [Some(number.as_str()), None] {
         let asked = bench.ask(Hecto, reference).await;

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The tables that grow for ever.
-const GROWING: [&str; 15] = [
+const GROWING: [&str; 16] = [
     "payment_outbox",
     "payment",
     "failure",
@@ -27,6 +27,7 @@ const GROWING: [&str; 15] = [
     "member",
     "wallet",
     "charge",
+    "charge_reference",
     "ledger_entry",
     "charge_event_job",
     "refund",

@@ -462,6 +462,8 @@ export const en = {
     "jobs-granted-once": "Every granted job has its one bonus charge.",
     "job-leases": "Nobody grants a bonus for longer than an hour.",
     "unpaid-charges-asked-about": "The gateway is asked about every charge that may have been paid.",
+    "presented-references-asked-about":
+      "The gateway is asked about everything that was presented until it has said its last word.",
     "google-purchases-consumed": "Every credited Google purchase is consumed in time.",
   } as Record<string, string>,
   settings: {

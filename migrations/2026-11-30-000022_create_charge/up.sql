@@ -22,7 +22,6 @@ CREATE TABLE charge (
     consumed_at            timestamptz,
     flow_id                uuid        NOT NULL DEFAULT gen_random_uuid(),
     completed_at           timestamptz,
-    reversed_at            timestamptz,
     created_at             timestamptz NOT NULL DEFAULT now(),
     updated_at             timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT charge_id_pk PRIMARY KEY (id),
@@ -91,7 +90,6 @@ COMMENT ON COLUMN charge.consume_due_at IS 'When a credited Google purchase is t
 COMMENT ON COLUMN charge.consumed_at IS 'When Google confirmed that the purchase is consumed.';
 COMMENT ON COLUMN charge.flow_id IS 'Ties everything of one flow together.';
 COMMENT ON COLUMN charge.completed_at IS 'When it was credited.';
-COMMENT ON COLUMN charge.reversed_at IS 'When the gateway first told that money of it went back: it is not credited after that without a person.';
 COMMENT ON COLUMN charge.created_at IS 'When it was requested.';
 COMMENT ON COLUMN charge.updated_at IS 'When it last changed.';
 
@@ -102,6 +100,7 @@ CREATE TABLE charge_reference (
     digest        bytea       NOT NULL,
     outcome       text,
     next_check_at timestamptz,
+    reversed_at   timestamptz,
     presented_at  timestamptz NOT NULL DEFAULT now(),
     created_at    timestamptz NOT NULL DEFAULT now(),
     updated_at    timestamptz NOT NULL DEFAULT now(),
@@ -126,6 +125,7 @@ COMMENT ON COLUMN charge_reference.reference IS 'The receipt id, transaction id,
 COMMENT ON COLUMN charge_reference.digest IS 'Its SHA-256.';
 COMMENT ON COLUMN charge_reference.outcome IS 'What the gateway''s last answer came to: COMPLETE, or the refusal''s code; null before the first answer.';
 COMMENT ON COLUMN charge_reference.next_check_at IS 'When the reconciler asks about it next; null: the answer was final, or a week has gone by.';
+COMMENT ON COLUMN charge_reference.reversed_at IS 'When the gateway first told that money of it went back: it is not credited after that without a person.';
 COMMENT ON COLUMN charge_reference.presented_at IS 'When it was presented last.';
 COMMENT ON COLUMN charge_reference.created_at IS 'When it was presented first.';
 COMMENT ON COLUMN charge_reference.updated_at IS 'When it last changed.';

@@ -101,8 +101,6 @@ pub struct Charge {
     pub flow_id: Uuid,
     /// When it was credited.
     pub completed_at: Option<Instant>,
-    /// When the gateway first told that money of it went back.
-    pub reversed_at: Option<Instant>,
     /// When it was requested.
     pub created_at: Instant,
     /// When it last changed.

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::{
     Charge, ChargeAnswer, Charges, CompleteError, RefusedCode,
     completion::{Alarm, Refused, tell_once, tell_once_about},
-    store,
+    reference, store,
 };
 use crate::{
     db::{DbError, Recording},
@@ -173,7 +173,7 @@ impl Charges {
     ) -> Result<(), DbError> {
         let mut tx = self.db.begin().await?;
         let charge = store::locked(tx.conn(), id).await?.ok_or(diesel::result::Error::NotFound)?;
-        store::reversed(tx.conn(), id).await?;
+        reference::reversed(tx.conn(), id, &reversal.original).await?;
         let so = match &charge.gateway_transaction_id {
             Some(credited) => {
                 format!(

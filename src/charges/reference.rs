@@ -125,6 +125,45 @@ pub(super) async fn has_paid(
     Ok(paid.found)
 }
 
+/// Notes that the gateway told that money of this purchase went back: it is not credited after that without a person.
+pub(super) async fn reversed(
+    conn: &mut AsyncPgConnection,
+    charge_id: i64,
+    transaction_id: &str,
+) -> QueryResult<()> {
+    Statement::new(
+        "INSERT INTO charge_reference AS known (charge_id, reference, digest, outcome, reversed_at)
+         VALUES ($1, $2, sha256(convert_to($2, 'UTF8')), 'PURCHASE_CANCELED', now())
+         ON CONFLICT (digest, charge_id) DO UPDATE SET reversed_at = coalesce(known.reversed_at, now())",
+    )
+    .bind::<BigInt, _>(charge_id)
+    .bind::<Text, _>(transaction_id.to_owned())
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Whether the gateway told that money of this purchase went back, or, with `any`, of whatever was paid for the charge.
+pub(super) async fn is_reversed(
+    conn: &mut AsyncPgConnection,
+    charge_id: i64,
+    transaction_id: &str,
+    any: bool,
+) -> QueryResult<bool> {
+    let reversed: Found = Statement::new(
+        "SELECT EXISTS (
+             SELECT 1 FROM charge_reference
+             WHERE charge_id = $1 AND reversed_at IS NOT NULL AND ($3 OR digest = sha256(convert_to($2, 'UTF8')))
+         ) AS found",
+    )
+    .bind::<BigInt, _>(charge_id)
+    .bind::<Text, _>(transaction_id.to_owned())
+    .bind::<Bool, _>(any)
+    .get_result(conn)
+    .await?;
+    Ok(reversed.found)
+}
+
 /// Claims references that are due to be asked about, by pushing their next look forward: any number of processes may ask
 /// at once, and each row goes to one of them. The wait grows with the age, up to six hours; after a week it is the last.
 pub(super) async fn claim_due(

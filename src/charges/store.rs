@@ -101,14 +101,6 @@ pub(super) async fn of_transaction(
     }
 }
 
-/// Money of it went back: from now on it is not credited without a person.
-pub(super) async fn reversed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
-    Statement::new("UPDATE charge SET reversed_at = now() WHERE id = $1 AND reversed_at IS NULL")
-        .bind::<BigInt, _>(id)
-        .execute(conn)
-        .await
-}
-
 /// Takes the charge's one approval for this reference; false if another one has it, or it is no longer REQUEST.
 pub(super) async fn claim_approval(
     conn: &mut AsyncPgConnection,

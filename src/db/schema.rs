@@ -53,7 +53,6 @@ diesel::table! {
         consumed_at -> Nullable<Timestamptz>,
         flow_id -> Uuid,
         completed_at -> Nullable<Timestamptz>,
-        reversed_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
     }
@@ -107,6 +106,7 @@ diesel::table! {
         digest -> Bytea,
         outcome -> Nullable<Text>,
         next_check_at -> Nullable<Timestamptz>,
+        reversed_at -> Nullable<Timestamptz>,
         presented_at -> Timestamptz,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,

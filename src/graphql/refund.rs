@@ -10,7 +10,7 @@ use super::{
     failure::FailureObject,
     guard,
     input::{self, AvailableAction, TimeRange, filter_id, filter_texts, unknown_value},
-    loaders::{self, CallsOf, EventsOfPayment, PaymentById},
+    loaders::{self, CallsOf, EventsOfPayment, PaymentById, RefundsOfPayment},
     outbox_event::OutboxEventObject,
     page::{self, Connection, Listed, Node, PageArgs},
     payment::PaymentObject,
@@ -74,6 +74,17 @@ impl Listed for RefundObject {
 
     fn from_row(row: Refund) -> Self {
         Self(row)
+    }
+}
+
+impl RefundObject {
+    /// Of a FAILED refund: the one that was asked for since and is under way or made.
+    async fn successor(&self, ctx: &Context<'_>) -> Result<Option<Refund>, ApiError> {
+        if !self.0.is(RefundStatus::Failed) {
+            return Ok(None);
+        }
+        let refunds = loaders::load(ctx, RefundsOfPayment(self.0.payment_id)).await?.unwrap_or_default();
+        Ok(refunds.into_iter().find(|refund| !refund.is(RefundStatus::Failed)))
     }
 }
 
@@ -201,9 +212,12 @@ impl RefundObject {
     }
 
     /// Why it is where it is: the provider did not say how it ended, and is asked next when; or it needs an operator.
-    /// Null once it is COMPLETED. ADMIN, OPERATOR.
+    /// Null once it is COMPLETED, or another refund of the payment has taken its place. ADMIN, OPERATOR.
     async fn waiting_for(&self, ctx: &Context<'_>) -> Result<Option<WaitStateObject>, ApiError> {
         guard::reader(ctx)?;
+        if self.successor(ctx).await?.is_some() {
+            return Ok(None);
+        }
         let first_look = Services::of(ctx)?.payments.first_look(self.0.requested_at);
         Ok(payments::refund_waits_for(&self.0, first_look).map(WaitStateObject))
     }
@@ -213,10 +227,11 @@ impl RefundObject {
         guard::reader(ctx)?;
         let reason = if !guard::principal(ctx)?.has(Role::Admin) {
             Some("only ADMIN may retry".to_owned())
-        } else if self.0.is(RefundStatus::Failed) {
-            None
-        } else {
+        } else if !self.0.is(RefundStatus::Failed) {
             Some(format!("it is {}; only a FAILED refund can be retried", self.0.status))
+        } else {
+            let successor = self.successor(ctx).await?;
+            successor.map(|refund| format!("refund {} of the same payment is {}", refund.id, refund.status))
         };
         Ok(vec![AvailableAction::new("retryRefund", reason)])
     }

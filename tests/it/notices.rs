@@ -152,6 +152,24 @@ async fn what_went_back_is_not_credited_by_a_late_or_turned_notice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_paid_twice_and_got_one_back_has_paid() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
+    let member = member(&test.service()).await;
+    let charge = requested(&test.service(), &member, "HECTO").await;
+    let sale =
+        |status| json!({ "gateway": "hecto", "orderId": order(&charge), "amount": 11_000, "status": status });
+    let (gone, paid) = (shop.buy(sale("cancelled")).await, shop.buy(sale("paid")).await);
+    let cancel = noti(order(&charge), "CANCEL1", &[("bizType", "C0"), ("orgTrdNo", &gone)]);
+    assert_eq!(hecto(&test, &cancel).await, taken_in());
+    assert_eq!(hecto(&test, &noti(order(&charge), &paid, &[])).await, taken_in());
+    assert_eq!(status(&test, &charge).await, format!("COMPLETE {paid}"));
+    assert_eq!(alarms(&test).await, ["PURCHASE_REVERSED CRITICAL PURCHASE_REVERSED"]);
+    assert_eq!(balances(&test, &member, "PG").await, (100, 0));
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cancel_under_its_own_number_finds_the_charge_by_the_payment() {
     let shop = Shop::start().await;
     let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
@@ -170,7 +188,7 @@ async fn a_cancel_under_its_own_number_finds_the_charge_by_the_payment() {
     let other = requested(&test.service(), &member, "PAYVERSE").await;
     let cancel = noti(order(&other), "CANCEL3", &[("bizType", "C0"), ("orgTrdNo", "nobodys")]);
     assert_eq!(hecto(&test, &cancel).await, (404, "FAIL".to_owned()));
-    assert_eq!(test.db.count("charge WHERE reversed_at IS NOT NULL").await, 1);
+    assert_eq!(test.db.count("charge_reference WHERE reversed_at IS NOT NULL").await, 1);
     assert_eq!(balances(&test, &member, "PG").await, (100, 0));
     test.stop().await;
 }

@@ -349,6 +349,22 @@ async fn refunds_are_listed_by_every_filter_and_named_by_failures() {
         data["refunds"]["nodes"][0]["availableActions"][0]["allowed"], false,
         "an OPERATOR may only read"
     );
+    let retry = async || {
+        let data = test.admin().data(list, json!({ "filter": { "status": ["FAILED"] } })).await;
+        data["refunds"]["nodes"][0].clone()
+    };
+    assert_eq!(retry().await["availableActions"][0]["allowed"], true);
+    // Another refund of the payment takes its place.
+    let payload = ask(&test.service(), refund("anew", "2")).await;
+    assert_eq!(words(&payload), (Some("COMPLETED"), None, None), "{payload:#}");
+    let superseded = retry().await;
+    assert_eq!(superseded["waitingFor"], Value::Null);
+    let reason =
+        format!("refund {} of the same payment is COMPLETED", payload["refund"]["id"].as_str().unwrap());
+    assert_eq!(
+        superseded["availableActions"][0],
+        json!({ "action": "retryRefund", "allowed": false, "reason": reason })
+    );
     assert_eq!(test.service().refused(list, json!({})).await, "FORBIDDEN");
     let one = "query ($id: ID!) { refund(id: $id) { status payment { status } } }";
     let id = &data["refunds"]["nodes"][0]["id"];

@@ -124,7 +124,7 @@ impl Charges {
                 let message = "another purchase has paid this charge; the payer paid twice";
                 Recorded::finally(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
             }
-            Verdict::Pays(purchase) if charge.reversed_at.is_some() => {
+            Verdict::Pays(purchase) if self.is_reversed(tx, look, &charge, purchase).await? => {
                 let message = "the gateway has told that the money went back, and says now that it is paid";
                 let refused = Refused::new(RefusedCode::PurchaseCanceled, message);
                 mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
@@ -153,6 +153,18 @@ impl Charges {
                 Recorded { again: *again, ..Recorded::finally(answer) }
             }
         })
+    }
+
+    /// Whether the gateway told that this purchase went back. Where it cannot be asked which of them did, none is credited.
+    async fn is_reversed(
+        &self,
+        tx: &mut Transaction,
+        look: &Look<'_>,
+        charge: &Charge,
+        purchase: &Purchase,
+    ) -> Result<bool, DbError> {
+        let any = !self.gateways.knows_order_ids(look.way);
+        Ok(reference::is_reversed(tx.conn(), charge.id, &purchase.transaction_id, any).await?)
     }
 
     /// Claims the charge's one approval for this reference, before money may move. A payment that is not approved takes

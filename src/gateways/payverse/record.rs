@@ -71,12 +71,14 @@ impl Record {
         }
     }
 
-    /// The day that the signature is made with.
+    /// The day that the signature is made with. With a moment in its place it would be the checkout's signature, which
+    /// the payer has.
     pub(super) fn day(&self) -> Option<&str> {
-        match self.kind() {
+        let day = match self.kind() {
             Kind::Refund => self.cancel_day.as_deref(),
             Kind::Sale | Kind::Other => self.approval_day.as_deref(),
-        }
+        };
+        day.filter(|day| day.len() == 8 && day.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
     /// What it says of the result, for people.

@@ -108,6 +108,9 @@ async fn a_forged_foreign_or_unreadable_notice_is_refused() {
         json!({ "orderId": "CHG-20260105-0002" }),
         json!({ "approvalDay": "20260106" }),
         json!({ "approvalDay": null }),
+        // The payer has the checkout's signature, which is made with a moment where the notice's is with a day.
+        json!({ "approvalDay": "20260105120000", "sign": REQUEST }),
+        json!({ "type": "Refund", "cancelDay": "20260105120000", "sign": REQUEST }),
         json!({ "tid": null }),
         json!({ "tid": "a b" }),
     ] {

@@ -193,6 +193,10 @@ impl Bootpay {
                 }
             },
             Stage::Pending => PurchaseOutcome::Pending(told),
+            // The payer has paid the rest, which is not what was asked for: somebody must hear of it.
+            Stage::Cancelled if !self.is_sandbox(receipt) => {
+                receipt.rest().map_or(PurchaseOutcome::Cancelled(told), PurchaseOutcome::Paid)
+            }
             Stage::Cancelled => PurchaseOutcome::Cancelled(told),
             Stage::Failed => PurchaseOutcome::NotPaid(told),
             Stage::Unclear => PurchaseOutcome::Unknown(told),

@@ -194,6 +194,13 @@ impl Purchase {
 }
 
 impl Price {
+    /// What is left of it once so much went back; none if that is nothing, or nobody can say.
+    pub(super) fn without(&self, given_back: &str) -> Option<Self> {
+        let given_back = Self::told(given_back, None).won()?;
+        let left = self.won()?.get().checked_sub(given_back.get()).filter(|left| *left > 0)?;
+        Some(Self { amount: left.to_string(), currency: self.currency.clone() })
+    }
+
     /// Takes the texts as they are. One that is far too long is none, rather than cut to another amount.
     pub(super) fn told(amount: &str, currency: Option<&str>) -> Self {
         let short = |text: &str| {

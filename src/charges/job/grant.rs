@@ -55,7 +55,7 @@ impl From<diesel::result::Error> for GrantError {
 impl GrantError {
     /// Nothing is wrong with the job: the try does not count.
     fn is_not_the_jobs_fault(&self) -> bool {
-        matches!(self, Self::Database(error) if error.is_retryable() || error.is_connection_loss())
+        matches!(self, Self::Database(error) if error.is_transient())
     }
 
     fn code(&self) -> &'static str {

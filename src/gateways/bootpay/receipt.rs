@@ -52,6 +52,14 @@ impl Receipt {
         Some(Purchase::of_order(receipt_id, order_id, price, self.method.as_deref()))
     }
 
+    /// The purchase as far as it was not given back; none if all was.
+    pub(super) fn rest(&self) -> Option<Purchase> {
+        let given_back = self.cancelled_price.as_ref().filter(|_| matches!(self.status, 1 | 20))?;
+        let purchase = self.purchase()?;
+        let price = purchase.price.as_ref()?.without(&given_back.0)?;
+        Some(Purchase { price: Some(price), ..purchase })
+    }
+
     /// What it says of itself, for people.
     pub(super) fn told(&self) -> Refusal {
         let words = self.status_locale.as_deref().unwrap_or("no explanation");

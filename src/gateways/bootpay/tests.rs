@@ -149,7 +149,11 @@ async fn an_answer_that_says_nothing_decides_nothing() {
         (receipt(json!({ "status": "1" })), "unknown"),
         (receipt(json!({ "status": 77 })), "unknown"),
         (receipt(json!({ "status": -20 })), "unknown"),
-        (receipt(json!({ "cancelled_price": 1 })), "cancelled"),
+        // A rest was paid, which is not what was asked for.
+        (receipt(json!({ "cancelled_price": 1 })), "paid"),
+        (receipt(json!({ "cancelled_price": 1, "status": 20 })), "paid"),
+        (receipt(json!({ "cancelled_price": 11_000, "status": 20 })), "cancelled"),
+        (receipt(json!({ "status": 20 })), "cancelled"),
         (receipt(json!({ "cancelled_price": 0.0 })), "paid"),
     ];
     hostile(Pg, "receipt-1", &[Canned::Says(200, TOKEN.to_owned())], cases).await;

@@ -125,21 +125,22 @@ fn is_missing_field(code: &str) -> bool {
     code.parse().is_ok_and(|number: u16| (1001..=1012).contains(&number))
 }
 
-/// Paid, unless some of it went back.
+/// Paid, as far as it did not go back. A rest is not what was asked for, and somebody must hear of it.
 fn paid(hecto: &Hecto, order: &PurchaseOrder<'_>, data: Data) -> PurchaseOutcome {
     let plain = |amount: &Scalar| hecto.cipher.decrypt(&amount.0).unwrap_or_else(|| amount.0.clone());
     let cancelled = data.cncl_amt.as_ref().map(plain).unwrap_or_default();
-    if cancelled.bytes().any(|digit| digit != b'0') {
-        let message = format!("{cancelled} won were given back");
-        return PurchaseOutcome::Cancelled(Refusal::new("CANCELLED_AMOUNT", &message));
-    }
-    let (Some(transaction_id), Some(amount)) =
-        (data.trd_no.filter(|number| is_reference(number)), data.trd_amt.as_ref().map(plain))
+    let is_cancelled = cancelled.bytes().any(|digit| digit != b'0');
+    let price = data.trd_amt.as_ref().map(|amount| Price::told(&plain(amount), None));
+    let rest = if is_cancelled { price.and_then(|price| price.without(&cancelled)) } else { price };
+    let (Some(transaction_id), Some(price)) = (data.trd_no.filter(|number| is_reference(number)), rest)
     else {
+        if is_cancelled {
+            let message = format!("{cancelled} won were given back");
+            return PurchaseOutcome::Cancelled(Refusal::new("CANCELLED_AMOUNT", &message));
+        }
         let message = "the answer says paid, but not how much or under which number";
         return PurchaseOutcome::Unknown(Refusal::new("UNREADABLE_ANSWER", message));
     };
-    let price = Price::told(&amount, None);
     let order_id = order.order_id.to_owned();
     PurchaseOutcome::Paid(Purchase::of_order(transaction_id, order_id, price, data.method.as_deref()))
 }

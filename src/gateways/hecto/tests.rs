@@ -218,7 +218,9 @@ async fn an_answer_that_says_nothing_decides_nothing() {
     let cases = vec![
         (answer(none(), none()), "paid"),
         (answer(none(), json!({ "trdAmt": 11_000 })), "paid"),
-        (answer(none(), json!({ "cnclAmt": "1000" })), "cancelled"),
+        // A rest was paid, which is not what was asked for.
+        (answer(none(), json!({ "cnclAmt": "1000" })), "paid"),
+        (answer(none(), json!({ "cnclAmt": "11000" })), "cancelled"),
         (answer(none(), json!({ "trdNo": "T-2" })), "not paid"),
         (answer(none(), json!({ "trdNo": null })), "unknown"),
         (answer(none(), json!({ "trdAmt": null })), "unknown"),

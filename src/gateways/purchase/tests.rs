@@ -86,6 +86,15 @@ fn a_price_that_is_far_too_long_is_no_price() {
 }
 
 #[test]
+fn what_is_left_of_a_price_is_told_unless_it_is_nothing() {
+    let left = |given_back: &str| price("11000.00", Some("KRW")).unwrap().without(given_back);
+    assert_eq!(left("1000"), price("10000", Some("KRW")));
+    for nothing in ["11000", "11001", "0", "", "-1", "x"] {
+        assert_eq!(left(nothing), None, "{nothing}");
+    }
+}
+
+#[test]
 fn a_method_can_be_stored() {
     let price = Price::told("1", None);
     let method = |text: &str| Purchase::of_order("T".into(), "O".into(), price.clone(), Some(text)).method;

@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -8,12 +8,14 @@ import { dress } from "./lib/settings";
 import { routeTree } from "./routeTree.gen";
 import "./styles/index.css";
 
+/** The server does not know us any more: what it knows of us instead is shown. */
+const onError = (error: unknown) => {
+  if (error instanceof ApiError && error.code === "UNAUTHENTICATED") void loadSession().catch(() => {});
+};
+
 const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      if (error instanceof ApiError && error.code === "UNAUTHENTICATED") void loadSession().catch(() => {});
-    },
-  }),
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 1_000,

@@ -9,15 +9,18 @@ function about(error: unknown): { code: string; message: string; requestId: stri
   return { code: "CLIENT", message: String(error), requestId: undefined };
 }
 
+/** Codes whose words leave nothing to be added. */
+const SAY_IT_ALL = new Set(["INTERNAL", "UNREACHABLE", "DISCONNECTED", "UNAUTHENTICATED"]);
+
 /** What an error is, in words, with what support asks for. */
 export function ErrorText({ error }: { error: unknown }) {
   const t = useT();
   const { code, message, requestId } = about(error);
-  const words = t.error.codes[code];
+  const words = t.error.codes[code] ?? (code.startsWith("HTTP_") ? t.error.codes.UNREACHABLE : undefined);
   return (
     <>
       <span>{words ?? message}</span>{" "}
-      {words && code !== "INTERNAL" && code !== "UNREACHABLE" ? <span className="text-ink-2">{message}</span> : null}
+      {words && !SAY_IT_ALL.has(code) ? <span className="text-ink-2">{message}</span> : null}
       <span className="flex flex-wrap items-center gap-x-3 text-xs text-ink-2">
         <span>
           {t.error.code} <span className="mono text-ink">{code}</span>
@@ -29,6 +32,20 @@ export function ErrorText({ error }: { error: unknown }) {
         ) : null}
       </span>
     </>
+  );
+}
+
+/** The server has said no, and why; its own words are the detail. */
+export function Refusal({ refused, className }: { refused: { code: string; message: string }; className?: string }) {
+  const t = useT();
+  return (
+    <p role="alert" className={`rounded-md bg-bad-ground p-2 text-bad ${className ?? ""}`}>
+      {t.confirm.codes[refused.code] ?? t.confirm.refused}{" "}
+      <span lang="en" className="text-ink">
+        {refused.message}
+      </span>{" "}
+      <span className="mono">{refused.code}</span>
+    </p>
   );
 }
 

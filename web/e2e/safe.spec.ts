@@ -227,3 +227,65 @@ test("who signs out in one tab is signed out in the others", async ({ admin: pag
   await expect(other.getByRole("heading", { name: "Sign in to Paydesk" })).toBeVisible();
   await expect(other.locator("[data-live]")).toBeHidden();
 });
+
+test("an answer that comes after its dialog was closed is told all the same", async ({ stack, admin: page }) => {
+  const payment = await stack.pay();
+  await stack.provider({ operation: "cancel", times: 1, status: 403, code: "NOT_CANCELABLE_PAYMENT", delayMs: 1_500 });
+  await page.goto(`/payments/${payment}`);
+  const dialog = await act(page, "Refund", "wanted back");
+  await expect(dialog.getByText("Working…")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole("status").getByText(/REFUND_REFUSED/)).toBeVisible();
+});
+
+test("a payment says that its refund is under way, in the tab that did not ask for it too", async ({
+  stack,
+  admin: page,
+}) => {
+  const payment = await stack.pay();
+  await page.goto(`/payments/${payment}`);
+  await expect(chip(page, "COMPLETED")).toBeVisible();
+  await stack.provider({ operation: "cancel", times: 9, status: 500, code: "PROVIDER_ERROR", effect: false });
+  await stack.provider({ operation: "lookup", times: 9, status: 500, code: "PROVIDER_ERROR" });
+  await stack.gql(
+    "mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { userErrors { code } } }",
+    { input: { paymentId: payment, reason: "asked for elsewhere", idempotencyKey: `elsewhere-${payment}` } },
+    await stack.sign("ADMIN", "alice"),
+  );
+  const panel = page.locator(".panel").filter({ has: page.getByRole("heading", { name: "What it waits for" }) });
+  await expect(panel).toContainText(/Refund \d+/);
+  await expect(panel).not.toContainText("final state");
+  await expect(page.getByRole("button", { name: "Refund", exact: true })).toHaveAttribute("aria-disabled", "true");
+  await stack.provider({ operation: "cancel", times: 0 });
+  await stack.provider({ operation: "lookup", times: 0 });
+});
+
+test("a form that was not saved is not left without asking", async ({ admin: page }) => {
+  await fillPromotion(page, "Not saved yet");
+  const asked: string[] = [];
+  page.on("dialog", (dialog) => {
+    asked.push(dialog.message());
+    void (asked.length === 1 ? dialog.dismiss() : dialog.accept());
+  });
+  await page.getByRole("link", { name: "Payments" }).click();
+  await expect.poll(() => asked.length).toBe(1);
+  await expect(page.getByLabel("Title")).toHaveValue("Not saved yet");
+  await page.getByRole("link", { name: "Payments" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Payments" })).toBeVisible();
+});
+
+test("the next person to sign in sees nothing that the one before might do", async ({ stack, admin: page }) => {
+  const payment = await stack.pay();
+  await page.goto(`/payments/${payment}`);
+  await expect(page.getByRole("button", { name: "Refund", exact: true })).toHaveAttribute("aria-disabled", "false");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  // The answer does not come: what is shown can only be what was kept.
+  await page.route("**/graphql", (route) =>
+    route.request().postData()?.includes("query Payment(") ? undefined : route.fallback(),
+  );
+  await page.getByRole("button", { name: /^Operator/ }).click();
+  await expect(page.getByRole("heading", { name: `Payment ${payment}` })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Refund", exact: true })).toBeHidden();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+});

@@ -3,7 +3,7 @@ import { createRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./lib/gql";
-import { loadSession } from "./lib/session";
+import { lastViewer, loadSession } from "./lib/session";
 import { dress } from "./lib/settings";
 import { routeTree } from "./routeTree.gen";
 import "./styles/index.css";
@@ -28,6 +28,14 @@ const queryClient = new QueryClient({
   },
 });
 
+// What one person was shown, and might do, is nothing for the next.
+let owner = lastViewer.get();
+lastViewer.subscribe(() => {
+  const viewer = lastViewer.get();
+  if (viewer?.subject !== owner?.subject || viewer?.roles.join() !== owner?.roles.join()) queryClient.clear();
+  owner = viewer;
+});
+
 const router = createRouter({
   routeTree,
   defaultPreload: "intent",
@@ -46,6 +54,13 @@ const router = createRouter({
       .replaceAll("%2F", "/");
     return text ? `?${text}` : "";
   },
+});
+
+/** The rest of the console, while nobody waits: a page must not be missing when the server is. */
+addEventListener("load", () => {
+  setTimeout(() => {
+    for (const route of Object.values(router.routesById)) void router.loadRouteChunk(route)?.catch(() => {});
+  }, 4_000);
 });
 
 declare module "@tanstack/react-router" {

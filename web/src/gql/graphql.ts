@@ -675,7 +675,7 @@ export type WaitFragment = { reason: WaitReason, until: string | null, since: st
 
 export type CallFragment = { provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string };
 
-export type PaymentDetailFragment = { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
+export type PaymentDetailFragment = { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
 
 export type PaymentsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -704,14 +704,14 @@ export type PaymentQueryVariables = Exact<{
 }>;
 
 
-export type PaymentQuery = { payment: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
+export type PaymentQuery = { payment: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
 
 export type PaymentChangedSubscriptionVariables = Exact<{
   id: string;
 }>;
 
 
-export type PaymentChangedSubscription = { row: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
+export type PaymentChangedSubscription = { row: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
 
 export type RefundPaymentMutationVariables = Exact<{
   input: RefundPaymentInput;
@@ -1318,6 +1318,9 @@ export const PaymentDetailFragmentDoc = new TypedDocumentString(`
     reason
     createdAt
     completedAt
+    waitingFor {
+      ...Wait
+    }
   }
   outboxEvents {
     ...SentEvent
@@ -2603,6 +2606,9 @@ fragment PaymentDetail on Payment {
     reason
     createdAt
     completedAt
+    waitingFor {
+      ...Wait
+    }
   }
   outboxEvents {
     ...SentEvent
@@ -2610,7 +2616,7 @@ fragment PaymentDetail on Payment {
   failures {
     ...FailureRow
   }
-}`, {"hash":"sha256:3e45fae87db4a1008db2e21cd626e685ef4d8df1065da56b50c18bc2c25895b3"}) as unknown as TypedDocumentString<PaymentQuery, PaymentQueryVariables>;
+}`, {"hash":"sha256:5d19417231044f8fedc3b94b4703b72684133d2891ca457e2eaaa9cd682fe56d"}) as unknown as TypedDocumentString<PaymentQuery, PaymentQueryVariables>;
 export const PaymentChangedDocument = new TypedDocumentString(`
     subscription PaymentChanged($id: ID!) {
   row: paymentChanged(id: $id) {
@@ -2700,6 +2706,9 @@ fragment PaymentDetail on Payment {
     reason
     createdAt
     completedAt
+    waitingFor {
+      ...Wait
+    }
   }
   outboxEvents {
     ...SentEvent
@@ -2707,7 +2716,7 @@ fragment PaymentDetail on Payment {
   failures {
     ...FailureRow
   }
-}`, {"hash":"sha256:a468038729177772f16c26d2dac76dd25e824fbd06e49e73cb270a1081e8f887"}) as unknown as TypedDocumentString<PaymentChangedSubscription, PaymentChangedSubscriptionVariables>;
+}`, {"hash":"sha256:376f8151b56d2720bdca6fe627a12684976628cfc909864d487449567d2f13e4"}) as unknown as TypedDocumentString<PaymentChangedSubscription, PaymentChangedSubscriptionVariables>;
 export const RefundPaymentDocument = new TypedDocumentString(`
     mutation RefundPayment($input: RefundPaymentInput!) {
   result: refundPayment(input: $input) {

@@ -47,7 +47,10 @@ export async function loadSession(): Promise<Session> {
 }
 
 export async function signInWithToken(token: string): Promise<Session> {
-  return signedIn(await post("/auth/session", {}, { authorization: `Bearer ${token.trim()}` }));
+  const bare = token.trim().replace(/^Bearer\s+/i, "");
+  // A header cannot hold anything else, and no token does.
+  if (!/^[\x21-\x7e]+$/.test(bare)) throw new ApiError("UNAUTHENTICATED", "a token has ASCII characters alone");
+  return signedIn(await post("/auth/session", {}, { authorization: `Bearer ${bare}` }));
 }
 
 export async function signInAs(persona: string): Promise<Session> {

@@ -1,6 +1,7 @@
 import { CircleX, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useT } from "@/i18n";
+import type { Dictionary } from "@/i18n/en";
 import { ApiError } from "@/lib/gql";
 import { CopyId } from "./CopyId";
 
@@ -33,6 +34,16 @@ export function ErrorText({ error }: { error: unknown }) {
       </span>
     </>
   );
+}
+
+/** The same in one line. */
+export function errorLine(error: unknown, t: Dictionary): string {
+  const { code, message } = about(error);
+  return `${t.error.codes[code] ?? message} (${code})`;
+}
+
+export function refusalLine(refused: { code: string; message: string }, t: Dictionary): string {
+  return `${t.confirm.codes[refused.code] ?? refused.message} (${refused.code})`;
 }
 
 /** The server has said no, and why; its own words are the detail. */
@@ -68,13 +79,21 @@ export function ErrorState({ error, retry }: { error: unknown; retry: () => void
 }
 
 /** What is shown is old: it stays, and this says so. */
-export function StaleNotice({ error, retry }: { error: unknown; retry: () => void }) {
+export function StaleNotice({
+  error,
+  retry,
+  stale,
+}: {
+  error: unknown;
+  retry: () => void;
+  stale?: string | undefined;
+}) {
   const t = useT();
   return (
     <div role="alert" className="flex items-center gap-3 border-t border-line bg-warn-ground px-4 py-1.5">
       <TriangleAlert size={15} className="shrink-0 text-warn" aria-hidden="true" />
       <div className="min-w-0 flex-1">
-        <span className="text-warn">{t.error.stale}</span> <ErrorText error={error} />
+        <span className="text-warn">{stale ?? t.error.stale}</span> <ErrorText error={error} />
       </div>
       <button type="button" className="button" onClick={retry}>
         <RotateCcw size={13} aria-hidden="true" />

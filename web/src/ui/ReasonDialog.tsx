@@ -1,13 +1,13 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, Fragment, type ReactNode, useId, useState } from "react";
+import { type FormEvent, Fragment, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useT } from "@/i18n";
 import { isAnswered } from "@/lib/gql";
 import { useOnce } from "@/lib/once";
 import { session } from "@/lib/session";
 import { useStore } from "@/lib/store";
-import { ErrorText, Refusal } from "./Messages";
-import { tell } from "./Notices";
+import { ErrorText, errorLine, Refusal, refusalLine } from "./Messages";
+import { tell, warn } from "./Notices";
 
 /** What became of it: done, refused, or begun without an end that is known. */
 export type Told = { done: string } | { unclear: string } | { refused: { code: string; message: string } };
@@ -38,6 +38,9 @@ interface Draft {
 }
 
 const fresh = (reason = ""): Draft => ({ reason, attempt: crypto.randomUUID(), isUnknown: false });
+
+/** How long a dialog whose work is done still takes clicks, so that the second of two does not fall through it. */
+const LINGER_MS = 300;
 
 /** What was begun and not carried out, for as long as the page is open. */
 const drafts = new Map<string, Draft>();
@@ -73,6 +76,14 @@ function Asked({ draftKey, title, label, effect, danger, hint, facts, refusal, c
   const [isMissing, setMissing] = useState(false);
   const once = useOnce();
   const ids = { reason: useId(), hint: useId() };
+  /** Whether there is still somebody who sees what is said here. */
+  const isSeen = useRef(true);
+  useEffect(() => {
+    isSeen.current = true;
+    return () => {
+      isSeen.current = false;
+    };
+  }, []);
   const sending = useMutation({
     mutationFn: () => run(draft.reason.trim(), draft.attempt),
     onSuccess: (told) => {
@@ -80,13 +91,17 @@ function Asked({ draftKey, title, label, effect, danger, hint, facts, refusal, c
       if ("done" in told) {
         forget();
         tell(told.done);
-        close();
+        setTimeout(() => isSeen.current && close(), LINGER_MS);
         return;
+      }
+      if (!isSeen.current) {
+        warn(`${title}: ${"refused" in told ? refusalLine(told.refused, t) : told.unclear}`);
       }
       // A refusal is an answer: whatever is sent next is another wish. What is under way keeps its name.
       change("refused" in told ? fresh(draft.reason) : { ...draft, isUnknown: false });
     },
     onError: (error) => {
+      if (!isSeen.current) warn(`${title}: ${errorLine(error, t)}`);
       if (!isAnswered(error)) change({ ...draft, isUnknown: true });
     },
   });
@@ -99,7 +114,8 @@ function Asked({ draftKey, title, label, effect, danger, hint, facts, refusal, c
     },
   });
   const isOver = refusal !== undefined;
-  const isBusy = sending.isPending || looking.isPending;
+  const isDone = sending.data !== undefined && "done" in sending.data;
+  const isBusy = sending.isPending || looking.isPending || isDone;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setMissing(draft.reason.trim() === "");
@@ -133,8 +149,8 @@ function Asked({ draftKey, title, label, effect, danger, hint, facts, refusal, c
           </label>
           <textarea
             id={ids.reason}
-            className="field mt-1 block w-full"
-            rows={2}
+            className="field mt-1 block max-h-40 w-full resize-none"
+            rows={3}
             maxLength={200}
             value={draft.reason}
             readOnly={draft.isUnknown || isBusy}

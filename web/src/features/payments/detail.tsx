@@ -120,7 +120,11 @@ export function PaymentPage({ id }: { id: string }) {
         side: (
           <>
             <Panel title={t.detail.now}>
-              <Waiting wait={payment.waitingFor} events={payment.outboxEvents} />
+              <Waiting
+                wait={payment.waitingFor}
+                events={payment.outboxEvents}
+                refunds={payment.refunds.filter((refund) => refund.status === "REQUESTED")}
+              />
             </Panel>
             <Panel title={t.detail.actions}>
               <Actions acts={acts(payment, t)} what={`${t.thing.payment} ${id}`} status={payment.status} />

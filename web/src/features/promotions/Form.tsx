@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useBlocker } from "@tanstack/react-router";
 import { type FormEvent, type InputHTMLAttributes, type ReactNode, useId, useState } from "react";
 import type { PromotionRowFragment } from "@/gql/graphql";
 import { useT } from "@/i18n";
@@ -49,6 +49,14 @@ export function PromotionForm({ promotion }: { promotion?: PromotionRowFragment 
     setReason("");
   });
   const { refused, made } = saving;
+  const untouched = draftOf(base, draft.zone);
+  const isTouched =
+    isAdmin && !saving.isSaved && !made && (reason !== "" || FIELDS.some((name) => draft[name] !== untouched[name]));
+  useBlocker({
+    // Another zone is the same page.
+    shouldBlockFn: ({ current, next }) => isTouched && current.pathname !== next.pathname && !confirm(t.charge.leave),
+    enableBeforeUnload: isTouched,
+  });
   const wrong = refused?.field?.at(-1);
   const save = (isWanted: boolean) =>
     isAdmin && saving.save({ input: inputOf(draft, base), reason: reason.trim(), isWanted });

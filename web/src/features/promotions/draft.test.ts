@@ -39,6 +39,11 @@ it("what somebody else changed is told, and what was typed stays", () => {
   ]);
 });
 
+it("a number is all of what was typed", () => {
+  const typed = { ...draftOf(spring, "UTC"), addPercent: "1e2", availableCount: "1e3" };
+  expect(inputOf(typed, spring)).toMatchObject({ addPercent: 100, availableCount: 1_000 });
+});
+
 it("a promotion is recognised by all that was sent", () => {
   const input = inputOf(draftOf(spring, "UTC"), spring);
   expect(isLike(spring, input)).toBe(true);

@@ -46,8 +46,9 @@ export function inputOf(draft: Draft, base: PromotionRowFragment | undefined): C
     title: draft.title.trim(),
     startAt: time("startAt"),
     endAt: time("endAt"),
-    addPercent: Number.parseInt(draft.addPercent, 10),
-    availableCount: Number.parseInt(draft.availableCount, 10),
+    // All of what was typed: number fields take "1e2" too, which is a hundred.
+    addPercent: Number(draft.addPercent),
+    availableCount: Number(draft.availableCount),
     isActive: draft.isActive,
   };
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import {
   type ChargeEventInput,
   CreatePromotionDocument,
@@ -35,6 +36,7 @@ export function useSave(base: PromotionRowFragment | undefined, saved: (promotio
   const once = useOnce();
   /** What was sent without an answer. */
   const [unanswered, setUnanswered] = useState<ChargeEventInput[]>([]);
+  const [isSaved, setSaved] = useState(false);
   const mutation = useMutation({
     mutationFn: async ({ input, reason, isWanted }: Sent) => {
       if (base) {
@@ -59,12 +61,17 @@ export function useSave(base: PromotionRowFragment | undefined, saved: (promotio
       setUnanswered([]);
       tell(t.charge.saved);
       saved(chargeEvent);
-      if (!base) await navigate({ to: "/promotions/$id", params: { id: chargeEvent.id } });
+      if (!base) {
+        flushSync(() => setSaved(true));
+        await navigate({ to: "/promotions/$id", params: { id: chargeEvent.id }, ignoreBlocker: true });
+      }
     },
   });
   return {
     save: (sent: Sent) => once(() => mutation.mutateAsync(sent)),
     isPending: mutation.isPending,
+    /** Whether a new one is made, and the form done with. */
+    isSaved,
     error: mutation.error,
     isUnknown: unanswered.length > 0 && mutation.error !== null && !isAnswered(mutation.error),
     refused: mutation.data?.userErrors[0],

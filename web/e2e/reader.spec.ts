@@ -12,7 +12,7 @@ test("what is cut says all of it, and a long type leaves the other columns in si
   );
   await page.goto("/outbox");
   const cell = page.getByRole("cell", { name: type });
-  await cell.hover();
+  await cell.hover({ force: true });
   await expect(page.locator(`a[data-row][title="${type}"]`)).toBeVisible();
   const last = await page.getByRole("columnheader", { name: "Created" }).boundingBox();
   expect((last?.x ?? 9_999) + (last?.width ?? 0)).toBeLessThanOrEqual(1280);

@@ -161,7 +161,11 @@ function Asked({ draftKey, title, label, effect, danger, hint, facts, refusal, c
               if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
             }}
           />
-          <p id={ids.hint} className={`mt-1 text-xs ${isMissing ? "text-bad" : "text-ink-2"}`}>
+          <p
+            id={ids.hint}
+            role={isMissing ? "alert" : undefined}
+            className={`mt-1 text-xs ${isMissing ? "text-bad" : "text-ink-2"}`}
+          >
             {isMissing ? t.confirm.reasonMissing : t.confirm.reasonHint}
           </p>
         </div>

@@ -4,7 +4,7 @@ import { type FormEvent, Fragment, type ReactNode, useEffect, useId, useRef, use
 import { useT } from "@/i18n";
 import { isAnswered } from "@/lib/gql";
 import { useOnce } from "@/lib/once";
-import { session } from "@/lib/session";
+import { lastViewer, session } from "@/lib/session";
 import { useStore } from "@/lib/store";
 import { ErrorText, errorLine, Refusal, refusalLine } from "./Messages";
 import { tell, warn } from "./Notices";
@@ -45,7 +45,9 @@ const LINGER_MS = 300;
 /** What was begun and not carried out, for as long as the page is open. */
 const drafts = new Map<string, Draft>();
 
-function useDraft(key: string) {
+function useDraft(what: string) {
+  // Nobody goes on with what another person began.
+  const key = `${lastViewer.get()?.subject} ${what}`;
   const [draft, setDraft] = useState(() => drafts.get(key) ?? fresh());
   const change = (next: Draft) => {
     drafts.set(key, next);

@@ -36,7 +36,8 @@ pub use model::{Charge, ChargePaymentStatus, ChargeStatus, Container};
 pub use notice::{NoticeError, Noticed};
 pub use product::{CanProduct, CanProductInput, UpsertProductError, products};
 pub use promotion::{
-    ChargeEvent, ChargeEventInput, PromotionError, PromotionFilter, is_any_active, promotions_by_ids,
+    ChargeEvent, ChargeEventInput, PromotionChange, PromotionError, PromotionFilter, is_any_active,
+    promotions_by_ids,
 };
 pub use reconcile::ChargeReconciler;
 pub use request::{RequestChargeError, RequestChargeInput, RequestedCharge};

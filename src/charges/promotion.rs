@@ -73,6 +73,19 @@ pub struct ChargeEventInput {
     pub is_active: bool,
 }
 
+/// A change of a promotion.
+#[derive(Debug)]
+pub struct PromotionChange<'a> {
+    /// The promotion.
+    pub id: i64,
+    /// What `updated_at` was when the caller read it; if given, nobody else's change is written over.
+    pub expected_updated_at: Option<Instant>,
+    /// What it becomes.
+    pub input: ChargeEventInput,
+    /// Why; for the audit log.
+    pub reason: Option<&'a str>,
+}
+
 /// Why a promotion was not written.
 #[derive(Debug, Error)]
 pub enum PromotionError {
@@ -87,6 +100,9 @@ pub enum PromotionError {
     /// There is no such promotion.
     #[error("there is no charge event {0}")]
     NotFound(i64),
+    /// Somebody has changed it since the caller read it.
+    #[error("charge event {0} was changed meanwhile: read it again")]
+    ChangedMeanwhile(i64),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] DbError),
@@ -121,6 +137,16 @@ impl ChargeEventInput {
         }
         Ok(())
     }
+
+    /// Whether a promotion is like this already.
+    fn is_in(&self, event: &ChargeEvent) -> bool {
+        self.title == event.title
+            && self.start_at == event.start_at
+            && self.end_at == event.end_at
+            && self.add_percent == event.add_percent
+            && self.available_count == event.available_count
+            && self.is_active == event.is_active
+    }
 }
 
 impl Charges {
@@ -129,6 +155,7 @@ impl Charges {
         &self,
         admin: &AdminPrincipal,
         input: ChargeEventInput,
+        reason: Option<&str>,
         request_id: &str,
     ) -> Result<ChargeEvent, PromotionError> {
         input.check()?;
@@ -138,7 +165,7 @@ impl Charges {
             .returning(ChargeEvent::as_returning())
             .get_result(tx.conn())
             .await?;
-        audit_change(tx.conn(), admin, "createChargeEvent", None, &made, request_id).await?;
+        audit_change(tx.conn(), admin, "createChargeEvent", reason, None, &made, request_id).await?;
         tx.commit().await?;
         Ok(made)
     }
@@ -147,10 +174,10 @@ impl Charges {
     pub async fn update_promotion(
         &self,
         admin: &AdminPrincipal,
-        id: i64,
-        input: ChargeEventInput,
+        change: PromotionChange<'_>,
         request_id: &str,
     ) -> Result<ChargeEvent, PromotionError> {
+        let PromotionChange { id, expected_updated_at, input, reason } = change;
         input.check()?;
         let mut tx = self.db.begin().await?;
         let before: Option<ChargeEvent> = charge_event::table
@@ -164,12 +191,19 @@ impl Charges {
             tx.rollback().await?;
             return Err(PromotionError::NotFound(id));
         };
+        // The same again, sent anew because its answer was lost, is no conflict with itself.
+        if expected_updated_at.is_some_and(|expected| expected != before.updated_at) && !input.is_in(&before)
+        {
+            tx.rollback().await?;
+            return Err(PromotionError::ChangedMeanwhile(id));
+        }
         let after: ChargeEvent = diesel::update(charge_event::table.find(id))
             .set(input)
             .returning(ChargeEvent::as_returning())
             .get_result(tx.conn())
             .await?;
-        audit_change(tx.conn(), admin, "updateChargeEvent", Some(&before), &after, request_id).await?;
+        audit_change(tx.conn(), admin, "updateChargeEvent", reason, Some(&before), &after, request_id)
+            .await?;
         tx.commit().await?;
         Ok(after)
     }
@@ -179,6 +213,7 @@ async fn audit_change(
     conn: &mut AsyncPgConnection,
     admin: &AdminPrincipal,
     action: &'static str,
+    reason: Option<&str>,
     before: Option<&ChargeEvent>,
     after: &ChargeEvent,
     request_id: &str,
@@ -193,7 +228,7 @@ async fn audit_change(
         action,
         target_type: SubjectType::ChargeEvent.as_str(),
         target_id: after.id.to_string(),
-        reason: None,
+        reason,
         before: before.map(state),
         after: Some(state(after)),
         request_id,

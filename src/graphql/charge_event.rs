@@ -165,6 +165,9 @@ impl ChargeEventPayload {
             Err(error @ PromotionError::NotFound(_)) => {
                 Ok(refused(UserError::new(UserErrorCode::NotFound, error.to_string())))
             }
+            Err(error @ PromotionError::ChangedMeanwhile(_)) => {
+                Ok(refused(UserError::new(UserErrorCode::ChangedMeanwhile, error.to_string())))
+            }
             Err(PromotionError::Database(error)) => Err(input::failed(error)),
         }
     }
@@ -176,28 +179,40 @@ pub struct ChargeEventMutation;
 
 #[Object]
 impl ChargeEventMutation {
-    /// Makes a promotion. ADMIN; audited. Not idempotent: each call makes one.
+    /// Makes a promotion. ADMIN; audited, with the `reason`. Not idempotent: each call makes one.
     async fn create_charge_event(
         &self,
         ctx: &Context<'_>,
         input: ChargeEventInput,
+        reason: Option<String>,
     ) -> Result<ChargeEventPayload, ApiError> {
         let admin = guard::admin(ctx)?;
+        let reason = input::optional_reason(reason.as_deref())?;
         let charges = &Services::of(ctx)?.charges;
-        ChargeEventPayload::of(charges.create_promotion(&admin, input.read(), RequestId::of(ctx)).await)
+        ChargeEventPayload::of(
+            charges.create_promotion(&admin, input.read(), reason, RequestId::of(ctx)).await,
+        )
     }
 
-    /// Changes a promotion for charges from now on; what was earned before keeps its amount. ADMIN; audited. The same again
-    /// has no second effect.
+    /// Changes a promotion for charges from now on; what was earned before keeps its amount. ADMIN; audited, with the
+    /// `reason`. The same again has no second effect. With `expectedUpdatedAt`, the `updatedAt` that the caller has seen,
+    /// another's change since then is not written over: CHANGED_MEANWHILE.
     async fn update_charge_event(
         &self,
         ctx: &Context<'_>,
         id: ID,
         input: ChargeEventInput,
+        expected_updated_at: Option<DateTime>,
+        reason: Option<String>,
     ) -> Result<ChargeEventPayload, ApiError> {
         let admin = guard::admin(ctx)?;
-        let id = input::id(&["id"], &id)?;
+        let change = charges::PromotionChange {
+            id: input::id(&["id"], &id)?,
+            expected_updated_at: expected_updated_at.map(|at| at.0),
+            input: input.read(),
+            reason: input::optional_reason(reason.as_deref())?,
+        };
         let charges = &Services::of(ctx)?.charges;
-        ChargeEventPayload::of(charges.update_promotion(&admin, id, input.read(), RequestId::of(ctx)).await)
+        ChargeEventPayload::of(charges.update_promotion(&admin, change, RequestId::of(ctx)).await)
     }
 }

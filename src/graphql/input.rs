@@ -76,6 +76,8 @@ pub enum UserErrorCode {
     InvalidInput,
     /// The row's state does not allow it.
     InvalidState,
+    /// Somebody has changed the row since the caller read it.
+    ChangedMeanwhile,
     /// The user that the service acts for is not the payer.
     UnauthorizedRefund,
     /// Only a COMPLETED payment can be refunded.
@@ -143,6 +145,17 @@ impl OperatorActionInput {
             1..=1_000 => Ok((id, reason)),
             _ => Err(UserError::invalid(&["reason"], "a reason of 1 to 1,000 characters is required")),
         }
+    }
+}
+
+/// Reads why an operator does something where saying so is optional; blank is none.
+pub fn optional_reason(reason: Option<&str>) -> Result<Option<&str>, ApiError> {
+    let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+    match reason {
+        Some(text) if text.chars().count() > 1_000 => {
+            Err(ApiError::bad_user_input(["reason"], "reason must have at most 1,000 characters."))
+        }
+        _ => Ok(reason),
     }
 }
 

@@ -369,6 +369,36 @@ async fn a_promotion_that_changes_or_ends_changes_nothing_of_what_was_earned() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_else_changed_is_not_written_over_by_who_has_not_seen_it() {
+    let test = TestApp::start().await;
+    let admin = test.admin();
+    let id = promotion(&admin, 10, 0).await;
+    let seen: String = admin
+        .data("query ($id: ID!) { chargeEvent(id: $id) { updatedAt } }", json!({ "id": id }))
+        .await["chargeEvent"]["updatedAt"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let change = "mutation ($id: ID!, $input: ChargeEventInput!, $seen: DateTime) {
+        updateChargeEvent(id: $id, input: $input, expectedUpdatedAt: $seen, reason: \" a campaign \") { userErrors { code } } }";
+    let save = async |percent| {
+        let variables = json!({ "id": id, "input": spring(percent, 0), "seen": seen });
+        let data = admin.data(change, variables).await;
+        data["updateChargeEvent"]["userErrors"].clone()
+    };
+    assert_eq!(save(50).await, json!([]));
+    // The answer was lost, and the same is sent again.
+    assert_eq!(save(50).await, json!([]));
+    assert_eq!(save(11).await, json!([{ "code": "CHANGED_MEANWHILE" }]));
+    assert_eq!(test.db.value::<i32>("SELECT add_percent FROM charge_event").await, 50);
+    assert_eq!(
+        test.db.values::<String>("SELECT DISTINCT reason FROM audit_entry WHERE reason IS NOT NULL").await,
+        ["a campaign"]
+    );
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_promotion_that_cannot_be_is_refused_by_its_field() {
     let test = TestApp::start().await;
     let create = "mutation ($input: ChargeEventInput!) { createChargeEvent(input: $input) { userErrors { code field } } }";

@@ -10,6 +10,7 @@ test("a promotion is made and changed, a wrong one is refused, and an operator o
   await page.getByLabel("Begins").fill("2026-01-01T00:00");
   await page.getByLabel("Ends").fill("2025-01-01T00:00");
   await page.getByLabel("Bonus (%)").fill("10");
+  await page.getByLabel("Reason").fill("it is summer");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("alert")).toContainText("INVALID_INPUT");
   await page.getByLabel("Ends").fill("2036-01-01T00:00");
@@ -23,6 +24,7 @@ test("a promotion is made and changed, a wrong one is refused, and an operator o
     ),
   ).toBe("2025-12-31 15:00");
   await page.getByLabel("Switched on").uncheck();
+  await page.getByLabel("Reason").fill("summer is over");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(chip(page, "OFF")).toBeVisible();
   expect(
@@ -104,12 +106,15 @@ test("the jobs are run now, and what was done is told", async ({ admin: page }) 
   await page.getByRole("button", { name: "Run the jobs now" }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByText("local")).toBeVisible();
+  await dialog.getByLabel("Reason").fill("a member waits");
   await dialog.getByRole("button", { name: "Run the jobs now" }).click();
+  await expect(page.getByText(/taken, \d+ granted|No promotion is active/)).toBeVisible();
+  await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
-  await expect(page.getByRole("status").getByText(/taken, \d+ granted|No promotion is active/)).toBeVisible();
   // Forced, it looks whatever promotions there are.
   await page.getByRole("button", { name: "Run the jobs now" }).click();
   await dialog.getByLabel("Also while no promotion is active").check();
+  await dialog.getByLabel("Reason").fill("a member waits");
   await dialog.getByRole("button", { name: "Run the jobs now" }).click();
   await expect(page.getByRole("status").getByText(/taken, \d+ granted/)).toBeVisible();
 });

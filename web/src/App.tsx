@@ -1,11 +1,11 @@
-import { useCallback, useEffect, useState } from "react";
+import { Activity, useCallback, useEffect, useState } from "react";
 import { SignInPage } from "@/features/session/SignInPage";
 import { DictionaryContext, loadDictionary } from "@/i18n";
 import type { Dictionary } from "@/i18n/en";
-import { hasEnded, loadSession, session } from "@/lib/session";
+import { hasEnded, lastViewer, loadSession, session, whenOtherTabs } from "@/lib/session";
 import { dress, useSettings } from "@/lib/settings";
 import { useStore } from "@/lib/store";
-import { disconnect, whenRefused } from "@/lib/ws";
+import { disconnect, rewatch, whenRefused } from "@/lib/ws";
 import { ErrorState } from "@/ui/Messages";
 import { Shell } from "@/ui/Shell";
 
@@ -36,8 +36,7 @@ function Session() {
   const known = useStore(session);
   const isOver = useStore(hasEnded);
   const [error, setError] = useState<unknown>();
-  /** Grows when the server has dropped us: whatever is watched is watched anew. */
-  const [generation, setGeneration] = useState(0);
+  const last = useStore(lastViewer);
   const load = useCallback(
     () =>
       loadSession().then(
@@ -49,9 +48,17 @@ function Session() {
   useEffect(() => {
     whenRefused(() => {
       disconnect();
-      void load().then(() => setGeneration((count) => count + 1));
+      void load().then(() => session.get()?.viewer && rewatch());
     });
-    void load();
+    const look = () => void load();
+    const shown = () => document.visibilityState === "visible" && look();
+    const stopListening = whenOtherTabs(look);
+    document.addEventListener("visibilitychange", shown);
+    look();
+    return () => {
+      stopListening();
+      document.removeEventListener("visibilitychange", shown);
+    };
   }, [load]);
   const viewer = known?.viewer;
   const expiresAt = viewer?.expiresAt;
@@ -62,6 +69,16 @@ function Session() {
     return () => clearTimeout(timer);
   }, [expiresAt, load]);
   if (!known) return error ? <ErrorState error={error} retry={() => void load()} /> : null;
-  if (!viewer) return <SignInPage session={known} hasEnded={isOver} />;
-  return <Shell key={generation} session={known} viewer={viewer} />;
+  const worker = viewer ?? last;
+  return (
+    <>
+      {/* A session that ended takes nothing away: what was typed is there again for whoever had typed it. */}
+      {worker ? (
+        <Activity mode={viewer ? "visible" : "hidden"}>
+          <Shell key={worker.subject} session={known} viewer={worker} />
+        </Activity>
+      ) : null}
+      {viewer ? null : <SignInPage session={known} hasEnded={isOver} />}
+    </>
+  );
 }

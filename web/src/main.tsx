@@ -1,19 +1,21 @@
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./lib/gql";
-import { loadSession } from "./lib/session";
+import { lastViewer, loadSession } from "./lib/session";
 import { dress } from "./lib/settings";
 import { routeTree } from "./routeTree.gen";
 import "./styles/index.css";
 
+/** The server does not know us any more: what it knows of us instead is shown. */
+const onError = (error: unknown) => {
+  if (error instanceof ApiError && error.code === "UNAUTHENTICATED") void loadSession().catch(() => {});
+};
+
 const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      if (error instanceof ApiError && error.code === "UNAUTHENTICATED") void loadSession().catch(() => {});
-    },
-  }),
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 1_000,
@@ -24,6 +26,14 @@ const queryClient = new QueryClient({
     },
     mutations: { retry: false, networkMode: "always" },
   },
+});
+
+// What one person was shown, and might do, is nothing for the next.
+let owner = lastViewer.get();
+lastViewer.subscribe(() => {
+  const viewer = lastViewer.get();
+  if (viewer?.subject !== owner?.subject || viewer?.roles.join() !== owner?.roles.join()) queryClient.clear();
+  owner = viewer;
 });
 
 const router = createRouter({
@@ -44,6 +54,13 @@ const router = createRouter({
       .replaceAll("%2F", "/");
     return text ? `?${text}` : "";
   },
+});
+
+/** The rest of the console, while nobody waits: a page must not be missing when the server is. */
+addEventListener("load", () => {
+  setTimeout(() => {
+    for (const route of Object.values(router.routesById)) void router.loadRouteChunk(route)?.catch(() => {});
+  }, 4_000);
 });
 
 declare module "@tanstack/react-router" {

@@ -48,6 +48,7 @@ pub struct RunSummary {
 struct Wish<'a> {
     admin: &'a AdminPrincipal,
     force: bool,
+    reason: Option<&'a str>,
     request_id: &'a str,
 }
 
@@ -86,11 +87,13 @@ impl Charges {
         &self,
         admin: &AdminPrincipal,
         force: bool,
+        reason: Option<&str>,
         request_id: &str,
     ) -> Result<RunSummary, DbError> {
         let (charges, admin, request_id) = (self.clone(), admin.clone(), request_id.to_owned());
+        let reason = reason.map(str::to_owned);
         let work = async move {
-            let wish = Wish { admin: &admin, force, request_id: &request_id };
+            let wish = Wish { admin: &admin, force, reason: reason.as_deref(), request_id: &request_id };
             match charges.claim(force, Some(wish)).await? {
                 None => Ok(RunSummary { skipped: true, ..RunSummary::default() }),
                 Some(jobs) => Ok(charges.grant_all(jobs, Trigger::Manual).await),
@@ -115,7 +118,7 @@ impl Charges {
                 action: "runChargeJobs",
                 target_type: SubjectType::Worker.as_str(),
                 target_id: ChargeJobs::NAME.to_owned(),
-                reason: None,
+                reason: wish.reason,
                 before: None,
                 after: Some(json!({ "force": wish.force, "claimed": claimed.as_ref().map(Vec::len) })),
                 request_id: wish.request_id,

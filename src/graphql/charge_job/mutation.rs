@@ -84,17 +84,22 @@ impl ChargeJobMutation {
     }
 
     /// Has the worker grant what is due now; `force` also while no promotion is active, for jobs that are stranded. ADMIN;
-    /// audited. Again: takes what is due then.
+    /// audited, with the `reason`. Again: takes what is due then.
     async fn run_charge_jobs(
         &self,
         ctx: &Context<'_>,
         #[graphql(default_with = "Some(false)")] force: Option<bool>,
+        reason: Option<String>,
     ) -> Result<RunChargeJobsPayload, ApiError> {
         let admin = guard::admin(ctx)?;
         let services = Services::of(ctx)?;
         let force = force.unwrap_or(false);
-        let run =
-            services.charges.run_jobs(&admin, force, RequestId::of(ctx)).await.map_err(input::failed)?;
+        let reason = input::optional_reason(reason.as_deref())?;
+        let run = services
+            .charges
+            .run_jobs(&admin, force, reason, RequestId::of(ctx))
+            .await
+            .map_err(input::failed)?;
         services.charge_job_watcher.hint();
         let number = |jobs: usize| i32::try_from(jobs).unwrap_or(i32::MAX);
         Ok(RunChargeJobsPayload {

@@ -370,6 +370,8 @@ export type UserErrorCode =
   | 'INVALID_INPUT'
   /** The row's state does not allow it. */
   | 'INVALID_STATE'
+  /** Somebody has changed the row since the caller read it. */
+  | 'CHANGED_MEANWHILE'
   /** The user that the service acts for is not the payer. */
   | 'UNAUTHORIZED_REFUND'
   /** Only a COMPLETED payment can be refunded. */
@@ -482,6 +484,7 @@ export type RetryChargeJobMutation = { result: { chargeJob: { id: string, status
 
 export type RunChargeJobsMutationVariables = Exact<{
   force?: boolean | null | undefined;
+  reason?: string | null | undefined;
 }>;
 
 
@@ -596,6 +599,8 @@ export type RecentMembersQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type RecentMembersQuery = { charges: { nodes: Array<{ id: string, createdAt: string, member: { id: string, nickname: string | null } }> } };
 
+export type SentEventFragment = { id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
+
 export type OutboxRowFragment = { id: string, eventId: string, eventType: string, aggregateType: string, aggregateId: string, routingKey: string, status: OutboxStatus, retryCount: number, attemptCount: number, nextRetryAt: string | null, lastErrorCode: string | null, createdAt: string, updatedAt: string };
 
 export type OutboxDetailFragment = { correlationId: string, flowId: string, exchange: string, lastError: string | null, claimedBy: string | null, processingStartedAt: string | null, publishedAt: string | null, id: string, eventId: string, eventType: string, aggregateType: string, aggregateId: string, routingKey: string, status: OutboxStatus, retryCount: number, attemptCount: number, nextRetryAt: string | null, lastErrorCode: string | null, createdAt: string, updatedAt: string, attempts: Array<{ number: number, trigger: PublishTrigger, outcome: PublishOutcome, error: string | null, worker: string, startedAt: string, finishedAt: string }>, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
@@ -648,10 +653,17 @@ export type RequeueOutboxEventMutation = { result: { outboxEvent: { id: string, 
 
 export type StatusCountedFragment = { status: string, count: { value: number, precision: CountPrecision } };
 
+export type OverviewNumbersFragment = { strandedJobs: number, oldestPendingAgeSeconds: number | null, openDeadLetters: number, brokerConnected: boolean, asOf: string, outbox: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, payments: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, refunds: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, chargeJobs: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, publishedPerMinute: Array<{ at: string, value: number }>, failuresPerMinute: Array<{ at: string, value: number }>, publishLatencyMs: { p50: number | null, p99: number | null } };
+
 export type OverviewChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
 export type OverviewChangedSubscription = { overview: { strandedJobs: number, oldestPendingAgeSeconds: number | null, openDeadLetters: number, brokerConnected: boolean, asOf: string, outbox: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, payments: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, refunds: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, chargeJobs: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, publishedPerMinute: Array<{ at: string, value: number }>, failuresPerMinute: Array<{ at: string, value: number }>, publishLatencyMs: { p50: number | null, p99: number | null } } };
+
+export type OverviewQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OverviewQuery = { overview: { strandedJobs: number, oldestPendingAgeSeconds: number | null, openDeadLetters: number, brokerConnected: boolean, asOf: string, outbox: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, payments: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, refunds: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, chargeJobs: Array<{ status: string, count: { value: number, precision: CountPrecision } }>, publishedPerMinute: Array<{ at: string, value: number }>, failuresPerMinute: Array<{ at: string, value: number }>, publishLatencyMs: { p50: number | null, p99: number | null } } };
 
 export type BooksQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -666,7 +678,7 @@ export type WaitFragment = { reason: WaitReason, until: string | null, since: st
 
 export type CallFragment = { provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string };
 
-export type PaymentDetailFragment = { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, retryCount: number, createdAt: string, publishedAt: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
+export type PaymentDetailFragment = { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
 
 export type PaymentsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -695,14 +707,14 @@ export type PaymentQueryVariables = Exact<{
 }>;
 
 
-export type PaymentQuery = { payment: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, retryCount: number, createdAt: string, publishedAt: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
+export type PaymentQuery = { payment: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
 
 export type PaymentChangedSubscriptionVariables = Exact<{
   id: string;
 }>;
 
 
-export type PaymentChangedSubscription = { row: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, retryCount: number, createdAt: string, publishedAt: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
+export type PaymentChangedSubscription = { row: { provider: string, method: string | null, paymentKey: string | null, flowId: string, failureMessage: string | null, requestedAt: string, completedAt: string | null, id: string, orderId: string, userId: string, meetingId: string, orderName: string, amount: number, status: PaymentStatus, failureCode: string | null, createdAt: string, updatedAt: string, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, refunds: Array<{ id: string, status: RefundStatus, amount: number, reason: string, createdAt: string, completedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
 
 export type RefundPaymentMutationVariables = Exact<{
   input: RefundPaymentInput;
@@ -744,6 +756,7 @@ export type PromotionQuery = { chargeEvent: { id: string, title: string, startAt
 
 export type CreatePromotionMutationVariables = Exact<{
   input: ChargeEventInput;
+  reason?: string | null | undefined;
 }>;
 
 
@@ -752,6 +765,8 @@ export type CreatePromotionMutation = { result: { chargeEvent: { id: string, tit
 export type UpdatePromotionMutationVariables = Exact<{
   id: string;
   input: ChargeEventInput;
+  expectedUpdatedAt?: string | null | undefined;
+  reason?: string | null | undefined;
 }>;
 
 
@@ -759,7 +774,7 @@ export type UpdatePromotionMutation = { result: { chargeEvent: { id: string, tit
 
 export type RefundRowFragment = { id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string };
 
-export type RefundDetailFragment = { providerTransactionKey: string | null, flowId: string, failureMessage: string | null, completedAt: string | null, id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string, payment: { id: string, orderId: string, orderName: string, status: PaymentStatus, createdAt: string }, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, retryCount: number, createdAt: string, publishedAt: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
+export type RefundDetailFragment = { providerTransactionKey: string | null, flowId: string, failureMessage: string | null, completedAt: string | null, id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string, payment: { id: string, orderId: string, orderName: string, status: PaymentStatus, createdAt: string }, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
 
 export type RefundsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -784,14 +799,14 @@ export type RefundQueryVariables = Exact<{
 }>;
 
 
-export type RefundQuery = { refund: { providerTransactionKey: string | null, flowId: string, failureMessage: string | null, completedAt: string | null, id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string, payment: { id: string, orderId: string, orderName: string, status: PaymentStatus, createdAt: string }, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, retryCount: number, createdAt: string, publishedAt: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
+export type RefundQuery = { refund: { providerTransactionKey: string | null, flowId: string, failureMessage: string | null, completedAt: string | null, id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string, payment: { id: string, orderId: string, orderName: string, status: PaymentStatus, createdAt: string }, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } | null };
 
 export type RefundChangedSubscriptionVariables = Exact<{
   id: string;
 }>;
 
 
-export type RefundChangedSubscription = { row: { providerTransactionKey: string | null, flowId: string, failureMessage: string | null, completedAt: string | null, id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string, payment: { id: string, orderId: string, orderName: string, status: PaymentStatus, createdAt: string }, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, retryCount: number, createdAt: string, publishedAt: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
+export type RefundChangedSubscription = { row: { providerTransactionKey: string | null, flowId: string, failureMessage: string | null, completedAt: string | null, id: string, paymentId: string, userId: string, meetingId: string, amount: number, reason: string, requestedBy: string, source: RefundSource, status: RefundStatus, failureCode: string | null, attemptCount: number, createdAt: string, updatedAt: string, payment: { id: string, orderId: string, orderName: string, status: PaymentStatus, createdAt: string }, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, providerCalls: Array<{ provider: string, operation: string, idempotencyKey: string | null, outcome: ProviderOutcome, code: string | null, durationMs: number, at: string }>, outboxEvents: Array<{ id: string, eventType: string, status: OutboxStatus, createdAt: string, updatedAt: string, publishedAt: string | null, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> } };
 
 export type RetryRefundMutationVariables = Exact<{
   input: OperatorActionInput;
@@ -1191,6 +1206,48 @@ export const StatusCountedFragmentDoc = new TypedDocumentString(`
   value
   precision
 }`, {"fragmentName":"StatusCounted"}) as unknown as TypedDocumentString<StatusCountedFragment, unknown>;
+export const OverviewNumbersFragmentDoc = new TypedDocumentString(`
+    fragment OverviewNumbers on Overview {
+  outbox {
+    ...StatusCounted
+  }
+  payments {
+    ...StatusCounted
+  }
+  refunds {
+    ...StatusCounted
+  }
+  chargeJobs {
+    ...StatusCounted
+  }
+  strandedJobs
+  oldestPendingAgeSeconds
+  publishedPerMinute {
+    at
+    value
+  }
+  failuresPerMinute {
+    at
+    value
+  }
+  publishLatencyMs {
+    p50
+    p99
+  }
+  openDeadLetters
+  brokerConnected
+  asOf
+}
+    fragment StatusCounted on StatusCount {
+  status
+  count {
+    ...Counted
+  }
+}
+fragment Counted on Count {
+  value
+  precision
+}`, {"fragmentName":"OverviewNumbers"}) as unknown as TypedDocumentString<OverviewNumbersFragment, unknown>;
 export const PaymentRowFragmentDoc = new TypedDocumentString(`
     fragment PaymentRow on Payment {
   id
@@ -1205,6 +1262,39 @@ export const PaymentRowFragmentDoc = new TypedDocumentString(`
   updatedAt
 }
     `, {"fragmentName":"PaymentRow"}) as unknown as TypedDocumentString<PaymentRowFragment, unknown>;
+export const SentEventFragmentDoc = new TypedDocumentString(`
+    fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
+}
+    fragment FailureRow on Failure {
+  id
+  kind
+  severity
+  code
+  message
+  attempt
+  subjectType
+  subjectId
+  occurredAt
+  cursor
+}
+fragment Wait on WaitState {
+  reason
+  until
+  since
+  detail
+}`, {"fragmentName":"SentEvent"}) as unknown as TypedDocumentString<SentEventFragment, unknown>;
 export const PaymentDetailFragmentDoc = new TypedDocumentString(`
     fragment PaymentDetail on Payment {
   ...PaymentRow
@@ -1231,14 +1321,12 @@ export const PaymentDetailFragmentDoc = new TypedDocumentString(`
     reason
     createdAt
     completedAt
+    waitingFor {
+      ...Wait
+    }
   }
   outboxEvents {
-    id
-    eventType
-    status
-    retryCount
-    createdAt
-    publishedAt
+    ...SentEvent
   }
   failures {
     ...FailureRow
@@ -1255,6 +1343,20 @@ export const PaymentDetailFragmentDoc = new TypedDocumentString(`
   subjectId
   occurredAt
   cursor
+}
+fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
 }
 fragment PaymentRow on Payment {
   id
@@ -1350,12 +1452,7 @@ export const RefundDetailFragmentDoc = new TypedDocumentString(`
     ...Call
   }
   outboxEvents {
-    id
-    eventType
-    status
-    retryCount
-    createdAt
-    publishedAt
+    ...SentEvent
   }
   failures {
     ...FailureRow
@@ -1372,6 +1469,20 @@ export const RefundDetailFragmentDoc = new TypedDocumentString(`
   subjectId
   occurredAt
   cursor
+}
+fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
 }
 fragment Action on AvailableAction {
   action
@@ -1640,8 +1751,8 @@ export const RetryChargeJobDocument = new TypedDocumentString(`
 }
     `, {"hash":"sha256:68365838b16a317dd488f903bc131eff830255885f590defa5aa83e0b3dd5101"}) as unknown as TypedDocumentString<RetryChargeJobMutation, RetryChargeJobMutationVariables>;
 export const RunChargeJobsDocument = new TypedDocumentString(`
-    mutation RunChargeJobs($force: Boolean) {
-  result: runChargeJobs(force: $force) {
+    mutation RunChargeJobs($force: Boolean, $reason: String) {
+  result: runChargeJobs(force: $force, reason: $reason) {
     claimed
     done
     failed
@@ -1652,7 +1763,7 @@ export const RunChargeJobsDocument = new TypedDocumentString(`
     }
   }
 }
-    `, {"hash":"sha256:089ff24ef621ff1d06c4acd72fcbfb35e25e82927a3dfa212b311d4d315722aa"}) as unknown as TypedDocumentString<RunChargeJobsMutation, RunChargeJobsMutationVariables>;
+    `, {"hash":"sha256:f736ba8bdea040c4250ecba51f4d4e25e428bc418bcc9fb0dacafabf098b9ceb"}) as unknown as TypedDocumentString<RunChargeJobsMutation, RunChargeJobsMutationVariables>;
 export const ChargesDocument = new TypedDocumentString(`
     query Charges($first: Int, $after: String, $last: Int, $before: String, $filter: ChargeFilter) {
   page: charges(
@@ -2259,35 +2370,7 @@ export const RequeueOutboxEventDocument = new TypedDocumentString(`
 export const OverviewChangedDocument = new TypedDocumentString(`
     subscription OverviewChanged {
   overview: overviewChanged {
-    outbox {
-      ...StatusCounted
-    }
-    payments {
-      ...StatusCounted
-    }
-    refunds {
-      ...StatusCounted
-    }
-    chargeJobs {
-      ...StatusCounted
-    }
-    strandedJobs
-    oldestPendingAgeSeconds
-    publishedPerMinute {
-      at
-      value
-    }
-    failuresPerMinute {
-      at
-      value
-    }
-    publishLatencyMs {
-      p50
-      p99
-    }
-    openDeadLetters
-    brokerConnected
-    asOf
+    ...OverviewNumbers
   }
 }
     fragment StatusCounted on StatusCount {
@@ -2296,10 +2379,88 @@ export const OverviewChangedDocument = new TypedDocumentString(`
     ...Counted
   }
 }
+fragment OverviewNumbers on Overview {
+  outbox {
+    ...StatusCounted
+  }
+  payments {
+    ...StatusCounted
+  }
+  refunds {
+    ...StatusCounted
+  }
+  chargeJobs {
+    ...StatusCounted
+  }
+  strandedJobs
+  oldestPendingAgeSeconds
+  publishedPerMinute {
+    at
+    value
+  }
+  failuresPerMinute {
+    at
+    value
+  }
+  publishLatencyMs {
+    p50
+    p99
+  }
+  openDeadLetters
+  brokerConnected
+  asOf
+}
 fragment Counted on Count {
   value
   precision
-}`, {"hash":"sha256:caf9d55b10fc82307ff2360289ad0bf24f928895d487afecd3644f3d499ffa5b"}) as unknown as TypedDocumentString<OverviewChangedSubscription, OverviewChangedSubscriptionVariables>;
+}`, {"hash":"sha256:222dd8bccf2d7e5d0ce8f4a957c82dfa6a4d3e98c7e4af7f8eae054a326486b9"}) as unknown as TypedDocumentString<OverviewChangedSubscription, OverviewChangedSubscriptionVariables>;
+export const OverviewDocument = new TypedDocumentString(`
+    query Overview {
+  overview {
+    ...OverviewNumbers
+  }
+}
+    fragment StatusCounted on StatusCount {
+  status
+  count {
+    ...Counted
+  }
+}
+fragment OverviewNumbers on Overview {
+  outbox {
+    ...StatusCounted
+  }
+  payments {
+    ...StatusCounted
+  }
+  refunds {
+    ...StatusCounted
+  }
+  chargeJobs {
+    ...StatusCounted
+  }
+  strandedJobs
+  oldestPendingAgeSeconds
+  publishedPerMinute {
+    at
+    value
+  }
+  failuresPerMinute {
+    at
+    value
+  }
+  publishLatencyMs {
+    p50
+    p99
+  }
+  openDeadLetters
+  brokerConnected
+  asOf
+}
+fragment Counted on Count {
+  value
+  precision
+}`, {"hash":"sha256:4ec6a6a3062e27d9b7228b19b4cf09798ce75a88bd9cb476b55a4e2c2d79a7d6"}) as unknown as TypedDocumentString<OverviewQuery, OverviewQueryVariables>;
 export const BooksDocument = new TypedDocumentString(`
     query Books {
   invariants {
@@ -2377,6 +2538,20 @@ export const PaymentDocument = new TypedDocumentString(`
   occurredAt
   cursor
 }
+fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
+}
 fragment PaymentRow on Payment {
   id
   orderId
@@ -2434,19 +2609,17 @@ fragment PaymentDetail on Payment {
     reason
     createdAt
     completedAt
+    waitingFor {
+      ...Wait
+    }
   }
   outboxEvents {
-    id
-    eventType
-    status
-    retryCount
-    createdAt
-    publishedAt
+    ...SentEvent
   }
   failures {
     ...FailureRow
   }
-}`, {"hash":"sha256:4b3b562f4ad1a2061b29303f028b6214196bcbc12663efce4cec14e87c49c3b2"}) as unknown as TypedDocumentString<PaymentQuery, PaymentQueryVariables>;
+}`, {"hash":"sha256:5d19417231044f8fedc3b94b4703b72684133d2891ca457e2eaaa9cd682fe56d"}) as unknown as TypedDocumentString<PaymentQuery, PaymentQueryVariables>;
 export const PaymentChangedDocument = new TypedDocumentString(`
     subscription PaymentChanged($id: ID!) {
   row: paymentChanged(id: $id) {
@@ -2465,6 +2638,20 @@ export const PaymentChangedDocument = new TypedDocumentString(`
   occurredAt
   cursor
 }
+fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
+}
 fragment PaymentRow on Payment {
   id
   orderId
@@ -2522,19 +2709,17 @@ fragment PaymentDetail on Payment {
     reason
     createdAt
     completedAt
+    waitingFor {
+      ...Wait
+    }
   }
   outboxEvents {
-    id
-    eventType
-    status
-    retryCount
-    createdAt
-    publishedAt
+    ...SentEvent
   }
   failures {
     ...FailureRow
   }
-}`, {"hash":"sha256:3242978a5aceb12cab2903069e325154ff3d334931b51ef822585aa2f866d63c"}) as unknown as TypedDocumentString<PaymentChangedSubscription, PaymentChangedSubscriptionVariables>;
+}`, {"hash":"sha256:376f8151b56d2720bdca6fe627a12684976628cfc909864d487449567d2f13e4"}) as unknown as TypedDocumentString<PaymentChangedSubscription, PaymentChangedSubscriptionVariables>;
 export const RefundPaymentDocument = new TypedDocumentString(`
     mutation RefundPayment($input: RefundPaymentInput!) {
   result: refundPayment(input: $input) {
@@ -2621,8 +2806,8 @@ export const PromotionDocument = new TypedDocumentString(`
   updatedAt
 }`, {"hash":"sha256:5f83c5bda1fd4f1805d27350b06a0367df86998231727a438081981413770b87"}) as unknown as TypedDocumentString<PromotionQuery, PromotionQueryVariables>;
 export const CreatePromotionDocument = new TypedDocumentString(`
-    mutation CreatePromotion($input: ChargeEventInput!) {
-  result: createChargeEvent(input: $input) {
+    mutation CreatePromotion($input: ChargeEventInput!, $reason: String) {
+  result: createChargeEvent(input: $input, reason: $reason) {
     chargeEvent {
       ...PromotionRow
     }
@@ -2643,10 +2828,15 @@ export const CreatePromotionDocument = new TypedDocumentString(`
   isActive
   createdAt
   updatedAt
-}`, {"hash":"sha256:9646950222d52991ed5cdb777d95bc99ba84217f53aa0887e8e05b79bff0e115"}) as unknown as TypedDocumentString<CreatePromotionMutation, CreatePromotionMutationVariables>;
+}`, {"hash":"sha256:af79e871d60f5e88890036ebeb69b149bc053dc8d0470aa16083cb464eddb190"}) as unknown as TypedDocumentString<CreatePromotionMutation, CreatePromotionMutationVariables>;
 export const UpdatePromotionDocument = new TypedDocumentString(`
-    mutation UpdatePromotion($id: ID!, $input: ChargeEventInput!) {
-  result: updateChargeEvent(id: $id, input: $input) {
+    mutation UpdatePromotion($id: ID!, $input: ChargeEventInput!, $expectedUpdatedAt: DateTime, $reason: String) {
+  result: updateChargeEvent(
+    id: $id
+    input: $input
+    expectedUpdatedAt: $expectedUpdatedAt
+    reason: $reason
+  ) {
     chargeEvent {
       ...PromotionRow
     }
@@ -2667,7 +2857,7 @@ export const UpdatePromotionDocument = new TypedDocumentString(`
   isActive
   createdAt
   updatedAt
-}`, {"hash":"sha256:8fd1d87c2887845048f214a5a79ae12db29ea41c6fce804d270298b0ed7c88c2"}) as unknown as TypedDocumentString<UpdatePromotionMutation, UpdatePromotionMutationVariables>;
+}`, {"hash":"sha256:7cfb00ea13e683bede672ddf1ec11feed0e8ef9249446174b8d19d2022327f71"}) as unknown as TypedDocumentString<UpdatePromotionMutation, UpdatePromotionMutationVariables>;
 export const RefundsDocument = new TypedDocumentString(`
     query Refunds($first: Int, $after: String, $last: Int, $before: String, $filter: RefundFilter) {
   page: refunds(
@@ -2736,6 +2926,20 @@ export const RefundDocument = new TypedDocumentString(`
   occurredAt
   cursor
 }
+fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
+}
 fragment Action on AvailableAction {
   action
   allowed
@@ -2794,17 +2998,12 @@ fragment RefundDetail on Refund {
     ...Call
   }
   outboxEvents {
-    id
-    eventType
-    status
-    retryCount
-    createdAt
-    publishedAt
+    ...SentEvent
   }
   failures {
     ...FailureRow
   }
-}`, {"hash":"sha256:41f4a2ae74db9ddee727081ef5dca521e0539489d459e25459d8e91a509c40c1"}) as unknown as TypedDocumentString<RefundQuery, RefundQueryVariables>;
+}`, {"hash":"sha256:203543248b6a862b6e065c7505d9c289290c986c68446721d86a8f732e1a58d5"}) as unknown as TypedDocumentString<RefundQuery, RefundQueryVariables>;
 export const RefundChangedDocument = new TypedDocumentString(`
     subscription RefundChanged($id: ID!) {
   row: refundChanged(id: $id) {
@@ -2823,6 +3022,20 @@ export const RefundChangedDocument = new TypedDocumentString(`
   occurredAt
   cursor
 }
+fragment SentEvent on OutboxEvent {
+  id
+  eventType
+  status
+  createdAt
+  updatedAt
+  publishedAt
+  waitingFor {
+    ...Wait
+  }
+  failures {
+    ...FailureRow
+  }
+}
 fragment Action on AvailableAction {
   action
   allowed
@@ -2881,17 +3094,12 @@ fragment RefundDetail on Refund {
     ...Call
   }
   outboxEvents {
-    id
-    eventType
-    status
-    retryCount
-    createdAt
-    publishedAt
+    ...SentEvent
   }
   failures {
     ...FailureRow
   }
-}`, {"hash":"sha256:6668d91293e714bb70067f5cfefb1b0910193a2151e64ff00f8721d240a794b1"}) as unknown as TypedDocumentString<RefundChangedSubscription, RefundChangedSubscriptionVariables>;
+}`, {"hash":"sha256:437e753b151174ff9c0a9c41dceba917008736cd02bd5c49b636c44815fac9d3"}) as unknown as TypedDocumentString<RefundChangedSubscription, RefundChangedSubscriptionVariables>;
 export const RetryRefundDocument = new TypedDocumentString(`
     mutation RetryRefund($input: OperatorActionInput!) {
   result: retryRefund(input: $input) {

@@ -39,6 +39,7 @@ it("every check of the books and every kind of failure has its words", () => {
       ([, value]) => value ?? "",
     );
   expect(values("FailureKind").filter((kind) => !(kind in en.kind))).toEqual([]);
+  expect(values("UserErrorCode").filter((code) => !(code in en.confirm.codes))).toEqual([]);
   for (const type of [
     "OutboxStatus",
     "PaymentStatus",

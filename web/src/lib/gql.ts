@@ -13,6 +13,21 @@ export class ApiError extends Error {
   }
 }
 
+/** What the server says before it does anything. */
+const BEFORE = new Set([
+  "UNAUTHENTICATED",
+  "FORBIDDEN",
+  "BAD_USER_INPUT",
+  "NOT_FOUND",
+  "QUERY_TOO_COMPLEX",
+  "RATE_LIMITED",
+]);
+
+/** Whether the error is an answer that nothing was done; otherwise it may have been done all the same. */
+export function isAnswered(error: unknown): boolean {
+  return error instanceof ApiError && (BEFORE.has(error.code) || /^HTTP_4/.test(error.code));
+}
+
 interface Wire<T> {
   data?: T | null;
   errors?: { message: string; extensions?: { code?: string; requestId?: string } }[];

@@ -1,5 +1,6 @@
 import { ApiError, post, refusal } from "./gql";
 import { Store } from "./store";
+import { disconnect } from "./ws";
 
 export interface Viewer {
   subject: string;
@@ -22,6 +23,18 @@ export const session = new Store<Session | undefined>(undefined);
 /** Whether a session ended that nobody has ended on purpose. */
 export const hasEnded = new Store(false);
 
+/** Who was signed in last and has not signed out: his work stays where it is until he is back. */
+export const lastViewer = new Store<Viewer | undefined>(undefined);
+
+/** The session is the browser's: what one tab does to it concerns the others. */
+const tabs = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("paydesk.session");
+
+/** Calls back when another tab has signed in or out. */
+export function whenOtherTabs(callback: () => void): () => void {
+  tabs?.addEventListener("message", callback);
+  return () => tabs?.removeEventListener("message", callback);
+}
+
 /** Asks the server who we are. */
 export async function loadSession(): Promise<Session> {
   let response: Response;
@@ -34,25 +47,40 @@ export async function loadSession(): Promise<Session> {
 }
 
 export async function signInWithToken(token: string): Promise<Session> {
-  return taken(await post("/auth/session", {}, { authorization: `Bearer ${token.trim()}` }));
+  const bare = token.trim().replace(/^Bearer\s+/i, "");
+  // A header cannot hold anything else, and no token does.
+  if (!/^[\x21-\x7e]+$/.test(bare)) throw new ApiError("UNAUTHENTICATED", "a token has ASCII characters alone");
+  return signedIn(await post("/auth/session", {}, { authorization: `Bearer ${bare}` }));
 }
 
 export async function signInAs(persona: string): Promise<Session> {
-  return taken(await post("/auth/dev", { persona }));
+  return signedIn(await post("/auth/dev", { persona }));
+}
+
+async function signedIn(response: Response): Promise<Session> {
+  const found = await taken(response);
+  tabs?.postMessage("in");
+  return found;
 }
 
 export async function signOut(): Promise<void> {
   const response = await post("/auth/logout", {});
   if (!response.ok) throw await refusal(response);
+  tabs?.postMessage("out");
   const known = session.get();
   hasEnded.set(false);
+  lastViewer.set(undefined);
   if (known) session.set({ ...known, viewer: null });
 }
 
 async function taken(response: Response): Promise<Session> {
   if (!response.ok) throw await refusal(response);
   const found = (await response.json()) as Session;
-  hasEnded.set(found.viewer === null && (hasEnded.get() || Boolean(session.get()?.viewer)));
+  const before = session.get()?.viewer;
+  hasEnded.set(found.viewer === null && (hasEnded.get() || Boolean(before)));
+  // The connection is that of who opened it.
+  if (before && before.subject !== found.viewer?.subject) disconnect();
+  if (found.viewer) lastViewer.set(found.viewer);
   session.set(found);
   return found;
 }

@@ -92,10 +92,12 @@ export function duration(millis: number): string {
   return hours < 24 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** The value of an `<input type="datetime-local">` for an instant, in the zone. */
+/** The value of an `<input type="datetime-local">` for an instant, in the zone; to the millisecond, if it has any. */
 export function toLocalInput(text: string | undefined, zone: Zone): string {
   if (!text || Number.isNaN(Date.parse(text))) return "";
-  return iso(text, zone).slice(0, 16);
+  const local = iso(text, zone);
+  const [seconds, millis] = [local.slice(17, 19), local.slice(20, 23)];
+  return local.slice(0, millis !== "000" ? 23 : seconds !== "00" ? 19 : 16);
 }
 
 /** The instant that such a value means in the zone. */
@@ -106,7 +108,9 @@ export function fromLocalInput(value: string, zone: Zone): string | undefined {
   // What the zone shows for the guess tells how far off it is; twice, for the hours around a change of the clocks.
   let instant = guess;
   for (let round = 0; round < 2; round += 1) {
-    const shown = new Date(`${iso(instant.toISOString(), zone).slice(0, 19)}Z`);
+    const shown = new Date(`${iso(instant.toISOString(), zone).slice(0, 23)}Z`);
+    // A year that the zone writes with fewer than four digits.
+    if (Number.isNaN(shown.getTime())) return undefined;
     instant = new Date(instant.getTime() + guess.getTime() - shown.getTime());
   }
   return instant.toISOString();

@@ -45,6 +45,14 @@ function socket(): Client {
   return client;
 }
 
+/** Each opens its subscription anew. */
+const watchers = new Set<() => void>();
+
+/** Whatever is watched is watched anew, over a connection of the session that there is now. */
+export function rewatch() {
+  for (const open of watchers) open();
+}
+
 /** Ends the connection: whoever signs in next gets one of his own. */
 export function disconnect() {
   void client?.dispose();
@@ -99,9 +107,17 @@ export function watch<T, V extends Record<string, unknown>>(
       },
     );
   };
+  const anew = () => {
+    stop();
+    clearTimeout(timer);
+    failures = 0;
+    open();
+  };
   open();
+  watchers.add(anew);
   return () => {
     isOver = true;
+    watchers.delete(anew);
     clearTimeout(timer);
     stop();
   };

@@ -1,12 +1,9 @@
-import { Dialog } from "@base-ui/react/dialog";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import type { ActionFragment } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { session } from "@/lib/session";
 import { useStore } from "@/lib/store";
-import { ErrorText } from "./Messages";
-import { tell } from "./Notices";
+import { ReasonDialog, type Told } from "./ReasonDialog";
 
 /** What the server says about an action that was carried out, or refused. */
 export interface Outcome {
@@ -17,11 +14,15 @@ export interface Outcome {
 
 export interface Act {
   action: ActionFragment;
-  /** Does it; `attempt` is the same for as long as the dialog is open, so that a repetition has no second effect. */
+  /** Does it; `attempt` is the same for as long as it is the same wish, so that a repetition has no second effect. */
   run: (reason: string, attempt: string) => Promise<Outcome>;
   danger?: boolean;
   /** What to do first, or it will not help. */
   hint?: string | undefined;
+  /** What the dialog repeats of the row. */
+  facts?: [string, ReactNode][];
+  /** The states that it leads to when it has come to its end; another one means that the end is not known. */
+  ends?: readonly string[];
 }
 
 /** What can be done to a row now. What is not allowed stays visible and says why; the server decides again. */
@@ -51,7 +52,15 @@ function ConfirmAction({ act, what, status }: { act: Act; what: string; status: 
   const refusal = useRefusal(act.action, status);
   const [isOpen, setOpen] = useState(false);
   const reasonId = useId();
-  const label = t.action[act.action.action] ?? act.action.action;
+  const name = act.action.action;
+  const label = t.action[name] ?? name;
+  const run = async (reason: string, attempt: string): Promise<Told> => {
+    const { status, refused } = await act.run(reason, attempt);
+    if (refused) return { refused };
+    const words = t.status[status ?? ""] ?? status ?? "";
+    if (act.ends && !act.ends.includes(status ?? "")) return { unclear: t.unclear[name]?.(words) ?? words };
+    return { done: t.done[name]?.(words) ?? label };
+  };
   return (
     <>
       <button
@@ -65,97 +74,22 @@ function ConfirmAction({ act, what, status }: { act: Act; what: string; status: 
         {label}
       </button>
       <p id={reasonId} className="mt-1 text-xs text-ink-2" title={act.action.reason ?? undefined}>
-        {refusal ?? t.effect[act.action.action]}
+        {refusal ?? t.effect[name]}
       </p>
-      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
-        {isOpen ? <Confirmation act={act} label={label} what={what} close={() => setOpen(false)} /> : null}
-      </Dialog.Root>
+      {isOpen ? (
+        <ReasonDialog
+          draftKey={`${name} ${what}`}
+          title={t.confirm.title(label, what)}
+          label={label}
+          effect={t.effect[name]}
+          danger={act.danger}
+          hint={act.hint}
+          facts={act.facts}
+          refusal={refusal}
+          run={run}
+          close={() => setOpen(false)}
+        />
+      ) : null}
     </>
-  );
-}
-
-function Confirmation({ act, label, what, close }: { act: Act; label: string; what: string; close: () => void }) {
-  const t = useT();
-  const environment = useStore(session)?.environment ?? "";
-  const queries = useQueryClient();
-  const [reason, setReason] = useState("");
-  const [isMissing, setMissing] = useState(false);
-  const [attempt] = useState(() => crypto.randomUUID());
-  const ids = { reason: useId(), hint: useId() };
-  const name = act.action.action;
-  const mutation = useMutation({
-    mutationFn: () => act.run(reason.trim(), attempt),
-    onSuccess: ({ status, refused }) => {
-      void queries.invalidateQueries();
-      if (refused) return;
-      tell(t.done[name]?.(t.status[status ?? ""] ?? status ?? "") ?? label);
-      close();
-    },
-  });
-  const refused = mutation.data?.refused;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setMissing(reason.trim() === "");
-    if (reason.trim() !== "" && !mutation.isPending) mutation.mutate();
-  };
-  return (
-    <Dialog.Portal>
-      <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/40" />
-      <Dialog.Popup className="popup fixed top-1/2 left-1/2 z-40 w-[440px] max-w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2">
-        <form onSubmit={submit}>
-          <div className="space-y-3 p-4">
-            <Dialog.Title className="text-lg">{t.confirm.title(label, what)}</Dialog.Title>
-            <Dialog.Description className="text-ink-2">{t.effect[name]}</Dialog.Description>
-            {act.hint ? <p className="rounded-md bg-warn-ground p-2 text-warn">{act.hint}</p> : null}
-            <p>
-              {t.confirm.environment} <strong>{environment}</strong>
-            </p>
-            <div>
-              <label htmlFor={ids.reason} className="font-medium">
-                {t.confirm.reason}
-              </label>
-              <textarea
-                id={ids.reason}
-                className="field mt-1 block w-full"
-                rows={2}
-                maxLength={200}
-                value={reason}
-                aria-describedby={ids.hint}
-                aria-invalid={isMissing}
-                onChange={(event) => setReason(event.target.value)}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
-                }}
-              />
-              <p id={ids.hint} className={`mt-1 text-xs ${isMissing ? "text-bad" : "text-ink-2"}`}>
-                {isMissing ? t.confirm.reasonMissing : t.confirm.reasonHint}
-              </p>
-            </div>
-            {refused ? (
-              <p role="alert" className="rounded-md bg-bad-ground p-2 text-bad">
-                {t.confirm.codes[refused.code] ?? t.confirm.refused} <span className="text-ink">{refused.message}</span>{" "}
-                <span className="mono">{refused.code}</span>
-              </p>
-            ) : null}
-            {mutation.error ? (
-              <div role="alert" className="rounded-md bg-bad-ground p-2 text-bad">
-                <ErrorText error={mutation.error} />
-              </div>
-            ) : null}
-          </div>
-          <div className="flex justify-end gap-2 border-t border-line bg-ground-2 p-3">
-            <Dialog.Close className="button">{t.confirm.cancel}</Dialog.Close>
-            <button
-              type="submit"
-              className="button"
-              data-kind={act.danger ? "danger" : "primary"}
-              aria-disabled={mutation.isPending}
-            >
-              {mutation.isPending ? t.confirm.working : label}
-            </button>
-          </div>
-        </form>
-      </Dialog.Popup>
-    </Dialog.Portal>
   );
 }

@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useT } from "@/i18n";
+import { warn } from "./Notices";
 
 /** Copies a text exactly as it is. */
 export function CopyButton({ text, what, className }: { text: string; what: string; className?: string }) {
@@ -20,8 +21,12 @@ export function CopyButton({ text, what, className }: { text: string; what: stri
       aria-label={label}
       onClick={async (event) => {
         event.stopPropagation();
-        await navigator.clipboard.writeText(text);
-        setCopied(true);
+        try {
+          await navigator.clipboard.writeText(text);
+          setCopied(true);
+        } catch {
+          warn(t.copy.failed);
+        }
       }}
     >
       {isCopied ? <Check size={12} aria-hidden="true" /> : <Copy size={12} aria-hidden="true" />}

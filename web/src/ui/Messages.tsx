@@ -1,6 +1,7 @@
 import { CircleX, RotateCcw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useT } from "@/i18n";
+import type { Dictionary } from "@/i18n/en";
 import { ApiError } from "@/lib/gql";
 import { CopyId } from "./CopyId";
 
@@ -9,15 +10,18 @@ function about(error: unknown): { code: string; message: string; requestId: stri
   return { code: "CLIENT", message: String(error), requestId: undefined };
 }
 
+/** Codes whose words leave nothing to be added. */
+const SAY_IT_ALL = new Set(["INTERNAL", "UNREACHABLE", "DISCONNECTED", "UNAUTHENTICATED"]);
+
 /** What an error is, in words, with what support asks for. */
 export function ErrorText({ error }: { error: unknown }) {
   const t = useT();
   const { code, message, requestId } = about(error);
-  const words = t.error.codes[code];
+  const words = t.error.codes[code] ?? (code.startsWith("HTTP_") ? t.error.codes.UNREACHABLE : undefined);
   return (
     <>
       <span>{words ?? message}</span>{" "}
-      {words && code !== "INTERNAL" && code !== "UNREACHABLE" ? <span className="text-ink-2">{message}</span> : null}
+      {words && !SAY_IT_ALL.has(code) ? <span className="text-ink-2">{message}</span> : null}
       <span className="flex flex-wrap items-center gap-x-3 text-xs text-ink-2">
         <span>
           {t.error.code} <span className="mono text-ink">{code}</span>
@@ -29,6 +33,30 @@ export function ErrorText({ error }: { error: unknown }) {
         ) : null}
       </span>
     </>
+  );
+}
+
+/** The same in one line. */
+export function errorLine(error: unknown, t: Dictionary): string {
+  const { code, message } = about(error);
+  return `${t.error.codes[code] ?? message} (${code})`;
+}
+
+export function refusalLine(refused: { code: string; message: string }, t: Dictionary): string {
+  return `${t.confirm.codes[refused.code] ?? refused.message} (${refused.code})`;
+}
+
+/** The server has said no, and why; its own words are the detail. */
+export function Refusal({ refused, className }: { refused: { code: string; message: string }; className?: string }) {
+  const t = useT();
+  return (
+    <p role="alert" className={`rounded-md bg-bad-ground p-2 text-bad ${className ?? ""}`}>
+      {t.confirm.codes[refused.code] ?? t.confirm.refused}{" "}
+      <span lang="en" className="text-ink">
+        {refused.message}
+      </span>{" "}
+      <span className="mono">{refused.code}</span>
+    </p>
   );
 }
 
@@ -51,13 +79,21 @@ export function ErrorState({ error, retry }: { error: unknown; retry: () => void
 }
 
 /** What is shown is old: it stays, and this says so. */
-export function StaleNotice({ error, retry }: { error: unknown; retry: () => void }) {
+export function StaleNotice({
+  error,
+  retry,
+  stale,
+}: {
+  error: unknown;
+  retry: () => void;
+  stale?: string | undefined;
+}) {
   const t = useT();
   return (
     <div role="alert" className="flex items-center gap-3 border-t border-line bg-warn-ground px-4 py-1.5">
       <TriangleAlert size={15} className="shrink-0 text-warn" aria-hidden="true" />
       <div className="min-w-0 flex-1">
-        <span className="text-warn">{t.error.stale}</span> <ErrorText error={error} />
+        <span className="text-warn">{stale ?? t.error.stale}</span> <ErrorText error={error} />
       </div>
       <button type="button" className="button" onClick={retry}>
         <RotateCcw size={13} aria-hidden="true" />

@@ -10,7 +10,8 @@ import { useStore } from "@/lib/store";
 import { relative } from "@/lib/time";
 import { disconnect } from "@/lib/ws";
 import { EnvironmentBar } from "./EnvironmentBar";
-import { Notices, tell } from "./Notices";
+import { errorLine } from "./Messages";
+import { Notices, warn } from "./Notices";
 import { PLACES } from "./places";
 import { useZone } from "./zone";
 
@@ -37,7 +38,10 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
       <EnvironmentBar environment={session.environment} />
       <EndsSoon viewer={viewer} />
       <div className="flex min-h-0 flex-1">
-        <nav aria-label={t.nav.main} className="flex w-56 shrink-0 flex-col border-r border-line bg-ground-2 p-2">
+        <nav
+          aria-label={t.nav.main}
+          className="flex w-56 shrink-0 flex-col gap-3 overflow-y-auto border-r border-line bg-ground-2 p-2 max-md:w-36"
+        >
           <p className="px-2 pt-1 pb-3 text-base font-semibold">Paydesk</p>
           <ul className="space-y-0.5">
             {PLACES.map(({ to, name, icon: Icon, letter }) => (
@@ -97,10 +101,10 @@ function Foot({ viewer, help }: { viewer: Viewer; help: () => void }) {
   };
   const leave = async () => {
     try {
-      disconnect();
       await signOut();
+      disconnect();
     } catch (error) {
-      tell(String(error));
+      warn(`${t.session.signOut}: ${errorLine(error, t)}`);
     }
   };
   const other = locale === "ko" ? "en" : "ko";

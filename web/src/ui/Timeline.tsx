@@ -1,4 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import type { SentEventFragment } from "@/gql/graphql";
+import type { Dictionary } from "@/i18n/en";
 import { lookOf, type Of, type Tone } from "./status";
 import { Time } from "./Time";
 
@@ -10,6 +12,20 @@ export interface Moment {
   status?: string;
   of?: Of;
   to?: string;
+}
+
+/** That an event was written, and how it stands since when. */
+export function eventMoments(event: SentEventFragment, t: Dictionary): Moment[] {
+  const moment = (status: string, at: string): Moment => ({
+    at,
+    title: `${event.eventType} ${t.status[status]}`,
+    status,
+    of: "event",
+    to: `/outbox/${event.id}`,
+  });
+  const written = moment("PENDING", event.createdAt);
+  if (event.status === "PENDING") return [written];
+  return [written, moment(event.status, event.publishedAt ?? event.updatedAt)];
 }
 
 const DOTS: Record<Tone, string> = {

@@ -1,15 +1,59 @@
+import { Link } from "@tanstack/react-router";
 import { Hourglass } from "lucide-react";
-import type { WaitFragment } from "@/gql/graphql";
+import type { SentEventFragment, WaitFragment } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import type { Dictionary } from "@/i18n/en";
 import { absolute } from "@/lib/time";
 import { useZone } from "./zone";
 
-/** Why a row is where it is, in a sentence. */
-export function Waiting({ wait }: { wait: WaitFragment | null | undefined }) {
+interface Props {
+  wait: WaitFragment | null | undefined;
+  /** What tells of the row: as long as it is not told, the row is not done with. */
+  events?: SentEventFragment[];
+  /** Those under way. */
+  refunds?: { id: string; status: string; waitingFor: WaitFragment | null }[];
+}
+
+/** Why a row is where it is, in a sentence; and why those who should know of it do not yet. */
+export function Waiting({ wait, events = [], refunds = [] }: Props) {
+  const t = useT();
+  const untold = events.filter((event) => event.waitingFor);
+  return (
+    <>
+      {refunds.map((refund) => (
+        <div key={refund.id} className="border-b border-line">
+          <p className="px-3 pt-3">
+            <Link to="/refunds/$id" params={{ id: refund.id }} className="link">
+              {`${t.thing.refund} ${refund.id}`}
+            </Link>{" "}
+            {t.status[refund.status]}
+          </p>
+          {refund.waitingFor ? <Wait wait={refund.waitingFor} /> : <p className="p-3">{t.refusedBecause.underWay}</p>}
+        </div>
+      ))}
+      {wait ? (
+        <Wait wait={wait} />
+      ) : refunds.length > 0 && untold.length === 0 ? null : (
+        <p className="p-3 text-ink-2">{untold.length > 0 ? t.wait.told : t.detail.done}</p>
+      )}
+      {untold.map((event) => (
+        <div key={event.id} className="border-t border-line">
+          <p className="px-3 pt-3">
+            <Link to="/outbox/$id" params={{ id: event.id }} className="link mono">
+              {event.eventType}
+            </Link>{" "}
+            {t.status[event.status]}
+          </p>
+          {event.waitingFor ? <Wait wait={event.waitingFor} /> : null}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Wait({ wait }: { wait: WaitFragment }) {
   const t = useT();
   const zone = useZone();
-  if (!wait) return <p className="p-3 text-ink-2">{t.detail.done}</p>;
   const until = wait.until ? absolute(wait.until, zone) : t.wait.soon;
   const since = wait.since ? absolute(wait.since, zone) : "–";
   const sentence = inWords(wait, t, until, since);

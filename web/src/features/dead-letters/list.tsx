@@ -5,10 +5,15 @@ import {
   DeadLettersDocument,
   type InboundDeadLetterStatus,
 } from "@/gql/graphql";
+import { useT } from "@/i18n";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 
 const STATUSES = ["OPEN", "REPLAYED", "DISCARDED"] as const satisfies InboundDeadLetterStatus[];
+
+function Word({ status }: { status: string }) {
+  return useT().status[status] ?? status;
+}
 
 export const deadLetters: ListSpec<DeadLetterRowFragment> = {
   key: "deadLetters",
@@ -25,7 +30,7 @@ export const deadLetters: ListSpec<DeadLetterRowFragment> = {
     {
       key: "errorClass",
       label: (t) => t.field.errorClass,
-      cell: (row) => <span className="mono">{row.errorClass}</span>,
+      cell: (row) => <Word status={row.errorClass} />,
     },
     { key: "errorCode", label: (t) => t.field.errorCode, cell: (row) => <span className="mono">{row.errorCode}</span> },
     { key: "error", label: (t) => t.field.error, cell: (row) => row.error, className: "wrap" },

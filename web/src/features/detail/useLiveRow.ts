@@ -6,6 +6,9 @@ import { useStore } from "@/lib/store";
 import { watch } from "@/lib/ws";
 import { paused } from "@/ui/Live";
 
+/** How often related rows are looked at. */
+const RELATED_MS = 5_000;
+
 /** One row: as it is, then each change, until the reader leaves it or pauses. */
 export function useLiveRow<R>(
   key: string,
@@ -18,6 +21,8 @@ export function useLiveRow<R>(
   const query = useQuery({
     queryKey: [key, "row", id],
     queryFn: async ({ signal }) => (await load(id, signal)) ?? null,
+    // Its own changes come by themselves; what belongs to it changes without it.
+    refetchInterval: isPaused ? false : RELATED_MS,
     refetchOnWindowFocus: !isPaused,
   });
   const isThere = query.data !== null && query.data !== undefined;

@@ -11,7 +11,8 @@ import { type ListSearch, type ListSpec, RANGES, statusesOf, words } from "./spe
 interface Props<R extends Row> {
   spec: ListSpec<R>;
   search: ListSearch;
-  change: (change: ListSearch) => void;
+  /** Narrows the list; what is still being typed makes no step of its own in the history. */
+  change: (change: ListSearch, isTyping?: boolean) => void;
   input: RefObject<HTMLInputElement | null>;
 }
 
@@ -116,11 +117,18 @@ function TextFilter<R extends Row>({ spec, change, input }: Pick<Props<R>, "spec
   );
 }
 
-function Range({ search, change }: { search: ListSearch; change: (change: ListSearch) => void }) {
+function Range<R extends Row>({ search, change }: Pick<Props<R>, "search" | "change">) {
   const t = useT();
   const zone = useZone();
   const [isCustom, setCustom] = useState(Boolean(search.from || search.to));
+  const [had, setHad] = useState(isCustom);
   const ids = { from: useId(), to: useId() };
+  // Cleared from elsewhere, it is no range any more.
+  const has = Boolean(search.from || search.to);
+  if (had !== has) {
+    setHad(has);
+    if (!has && !document.activeElement?.matches("input[type=datetime-local]")) setCustom(false);
+  }
   const chosen = search.from || search.to || isCustom ? "custom" : (search.range ?? "all");
   const choose = (value: string) => {
     setCustom(value === "custom");
@@ -135,7 +143,7 @@ function Range({ search, change }: { search: ListSearch; change: (change: ListSe
         type="datetime-local"
         className="field"
         value={toLocalInput(search[name], zone)}
-        onChange={(event) => change({ [name]: fromLocalInput(event.target.value, zone) })}
+        onChange={(event) => change({ [name]: fromLocalInput(event.target.value, zone) }, true)}
       />
     </label>
   );

@@ -9,8 +9,10 @@ import { useSettings } from "@/lib/settings";
 import { Fresh, LiveIndicator, PauseButton, paused } from "@/ui/Live";
 import { EmptyState, ErrorState, StaleNotice } from "@/ui/Messages";
 import { PageTitle } from "@/ui/PageTitle";
+import { showWhole } from "@/ui/whole";
 import { useZoneTitle } from "@/ui/zone";
 import { FilterBar, shownColumns } from "./FilterBar";
+import { usePlace } from "./place";
 import { type ListSearch, type ListSpec, PAGE_SIZE, statusesOf } from "./spec";
 import { useLiveList } from "./useLiveList";
 
@@ -23,11 +25,16 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
   const input = useRef<HTMLInputElement>(null);
   const table = useRef<HTMLDivElement>(null);
   const { shown } = list;
+  usePlace(table, list.page);
 
-  const change = (changed: ListSearch) => {
+  const change = (changed: ListSearch, isTyping = false) => {
     // Another filter begins at the newest page; columns have nothing to do with it.
     const cursor = "cols" in changed ? {} : { after: undefined, before: undefined };
-    void navigate({ to: spec.path, search: (known: object) => ({ ...known, ...cursor, ...changed }) as never });
+    void navigate({
+      to: spec.path,
+      search: (known: object) => ({ ...known, ...cursor, ...changed }) as never,
+      replace: isTyping,
+    });
   };
   const clear = () =>
     change(
@@ -114,7 +121,7 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
           ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody onPointerMove={showWhole}>
         {shown
           ? shown.rows.map((row) => {
               const isGone = shown.gone.has(row.id);
@@ -134,6 +141,8 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
                         >
                           {column.cell(row)}
                         </Link>
+                      ) : column.className === "wrap" ? (
+                        <div className="line-clamp-2">{column.cell(row)}</div>
                       ) : (
                         column.cell(row)
                       )}

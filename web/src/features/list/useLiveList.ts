@@ -40,6 +40,8 @@ export function useLiveList<R extends Row>(spec: ListSpec<R>, search: ListSearch
 
   return {
     shown: state?.shown,
+    /** Which page of which filter that is. */
+    page: state?.key,
     /** Whether what is shown belongs to another filter: it stays until the new rows are there. */
     isOld: state !== undefined && state.key !== key,
     error: query.error,

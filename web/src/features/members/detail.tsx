@@ -14,6 +14,7 @@ import { useStore } from "@/lib/store";
 import { paused } from "@/ui/Live";
 import { ErrorState } from "@/ui/Messages";
 import { Time } from "@/ui/Time";
+import { showWhole } from "@/ui/whole";
 
 /** The page of the ledger, as the address has it. */
 export interface LedgerSearch {
@@ -163,7 +164,7 @@ function Ledger({ id, search }: { id: string; search: LedgerSearch }) {
                 <th scope="col">{t.thing.charge}</th>
               </tr>
             </thead>
-            <tbody>
+            <tbody onPointerMove={showWhole}>
               {ledger.nodes.map((entry) => (
                 <tr key={entry.id}>
                   <td>

@@ -9,6 +9,7 @@ import { useHotkeys } from "@/lib/hotkeys";
 import { ErrorState } from "@/ui/Messages";
 import { PageTitle } from "@/ui/PageTitle";
 import { Time } from "@/ui/Time";
+import { showWhole } from "@/ui/whole";
 import { useZoneTitle } from "@/ui/zone";
 
 type Charge = RecentMembersQuery["charges"]["nodes"][number];
@@ -91,7 +92,7 @@ function Recent() {
           </th>
         </tr>
       </thead>
-      <tbody>
+      <tbody onPointerMove={showWhole}>
         {query.data?.map(({ member, createdAt }) => (
           <tr key={member.id} className="relative">
             <td>

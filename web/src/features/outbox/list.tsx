@@ -38,7 +38,12 @@ export const events: ListSpec<OutboxRowFragment> = {
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },
     { key: "status", label: (t) => t.field.status, cell: (row) => <StatusChip status={row.status} of="event" /> },
-    { key: "eventType", label: (t) => t.field.eventType, cell: (row) => <span className="mono">{row.eventType}</span> },
+    {
+      key: "eventType",
+      label: (t) => t.field.eventType,
+      cell: (row) => <span className="mono">{row.eventType}</span>,
+      className: "max-w-56",
+    },
     {
       key: "aggregate",
       label: (t) => t.field.aggregate,
@@ -50,6 +55,7 @@ export const events: ListSpec<OutboxRowFragment> = {
       key: "lastErrorCode",
       label: (t) => t.field.lastErrorCode,
       cell: (row) => <LastError event={row} />,
+      className: "max-w-48",
     },
     {
       key: "nextRetryAt",
@@ -67,6 +73,7 @@ export const events: ListSpec<OutboxRowFragment> = {
       label: (t) => t.field.routingKey,
       cell: (row) => <span className="mono">{row.routingKey}</span>,
       isExtra: true,
+      className: "max-w-56",
     },
     {
       key: "attemptCount",

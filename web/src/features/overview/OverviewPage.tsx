@@ -17,7 +17,7 @@ import type { Of, Tone } from "@/ui/status";
 import { Time } from "@/ui/Time";
 import { Books } from "./Books";
 import { LiveFeed } from "./Feed";
-import { latestOverview, retryOverview } from "./latest";
+import { ASK_MS, latestOverview, retryOverview } from "./latest";
 
 type Overview = OverviewChangedSubscription["overview"];
 
@@ -26,7 +26,7 @@ const OLD_SECONDS = 60;
 
 export function OverviewPage() {
   const t = useT();
-  const { overview, error } = useStore(latestOverview);
+  const { overview, error, isAsked } = useStore(latestOverview);
   useHotkeys({ KeyP: () => paused.set(!paused.get()) });
   return (
     <>
@@ -34,6 +34,7 @@ export function OverviewPage() {
         {overview ? (
           <span className="text-xs text-ink-2">
             <AsOf at={overview.asOf} />
+            {isAsked ? ` · ${t.live.asked(String(ASK_MS / 1_000))}` : null}
           </span>
         ) : null}
         <LiveIndicator />
@@ -62,7 +63,7 @@ export function OverviewPage() {
         <Books />
         <LiveFeed />
       </div>
-      {error ? <StaleNotice error={error} retry={retryOverview} /> : null}
+      {error ? <StaleNotice error={error} retry={retryOverview} stale={overview ? undefined : t.error.title} /> : null}
     </>
   );
 }

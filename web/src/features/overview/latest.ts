@@ -1,14 +1,17 @@
 import { useEffect } from "react";
-import { OverviewChangedDocument, type OverviewChangedSubscription } from "@/gql/graphql";
-import type { ApiError } from "@/lib/gql";
+import { OverviewChangedDocument, type OverviewChangedSubscription, OverviewDocument } from "@/gql/graphql";
+import { ApiError, gql } from "@/lib/gql";
 import { Store, useStore } from "@/lib/store";
-import { watch } from "@/lib/ws";
+import { connection, watch } from "@/lib/ws";
 import { paused } from "@/ui/Live";
 
 type Overview = OverviewChangedSubscription["overview"];
 
 /** How everything stands: for the overview, and for the numbers beside the places that need a person. */
-export const latestOverview = new Store<{ overview?: Overview; error?: ApiError }>({});
+export const latestOverview = new Store<{ overview?: Overview; error?: ApiError; isAsked?: boolean }>({});
+
+/** How often it is asked for while no connection tells of it. */
+export const ASK_MS = 5_000;
 
 /** Grows with each wish to try again. */
 const tries = new Store(0);
@@ -29,10 +32,31 @@ export function useLiveOverview() {
       {},
       {
         next: ({ overview }) => latestOverview.set({ overview }),
-        error: (error) => latestOverview.set({ ...latestOverview.get(), error }),
+        error: (error) => {
+          // What is asked for goes on without a connection.
+          if (!latestOverview.get().isAsked) latestOverview.set({ ...latestOverview.get(), error });
+        },
       },
     );
   }, [isPaused, attempt]);
+  const isCutOff = useStore(connection) !== "live";
+  useEffect(() => {
+    if (isPaused || !isCutOff) return;
+    const abort = new AbortController();
+    const ask = () =>
+      gql(OverviewDocument, {}, abort.signal).then(
+        ({ overview }) => latestOverview.set({ overview, isAsked: true }),
+        (error) => {
+          if (error instanceof ApiError) latestOverview.set({ ...latestOverview.get(), error });
+        },
+      );
+    // Not at once: most connections are back before that.
+    const timer = setInterval(() => void ask(), ASK_MS);
+    return () => {
+      clearInterval(timer);
+      abort.abort();
+    };
+  }, [isPaused, isCutOff]);
 }
 
 /** How many things at a place wait for a person, and what they are called. */

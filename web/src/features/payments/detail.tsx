@@ -14,10 +14,15 @@ import { type Act, Actions } from "@/ui/Actions";
 import { CopyId } from "@/ui/CopyId";
 import { Money } from "@/ui/Money";
 import { Time } from "@/ui/Time";
-import { type Moment, Timeline } from "@/ui/Timeline";
+import { eventMoments, type Moment, Timeline } from "@/ui/Timeline";
 import { Waiting } from "@/ui/Waiting";
 
 const load = async (id: string, signal: AbortSignal) => (await gql(PaymentDocument, { id }, signal)).payment;
+
+/** Its own, and those of the events that tell of it. */
+function failures(payment: PaymentDetailFragment) {
+  return [...payment.failures, ...payment.outboxEvents.flatMap((event) => event.failures)];
+}
 
 function moments(payment: PaymentDetailFragment, t: Dictionary): Moment[] {
   return [
@@ -31,7 +36,7 @@ function moments(payment: PaymentDetailFragment, t: Dictionary): Moment[] {
         of: "call",
       }),
     ),
-    ...payment.failures.map(
+    ...failures(payment).map(
       (failure): Moment => ({
         at: failure.occurredAt,
         title: t.kind[failure.kind] ?? failure.kind,
@@ -50,15 +55,7 @@ function moments(payment: PaymentDetailFragment, t: Dictionary): Moment[] {
           } satisfies Moment,
         ]
       : []),
-    ...payment.outboxEvents.map(
-      (event): Moment => ({
-        at: event.publishedAt ?? event.createdAt,
-        title: `${event.eventType} ${t.status[event.status]}`,
-        status: event.status,
-        of: "event",
-        to: `/outbox/${event.id}`,
-      }),
-    ),
+    ...payment.outboxEvents.flatMap((event) => eventMoments(event, t)),
     ...payment.refunds.map(
       (refund): Moment => ({
         at: refund.completedAt ?? refund.createdAt,
@@ -72,10 +69,17 @@ function moments(payment: PaymentDetailFragment, t: Dictionary): Moment[] {
   ];
 }
 
-function acts(payment: PaymentDetailFragment): Act[] {
+function acts(payment: PaymentDetailFragment, t: Dictionary): Act[] {
   return payment.availableActions.map((action) => ({
     action,
     danger: action.action === "refundPayment",
+    ends: action.action === "refundPayment" ? ["COMPLETED"] : ["COMPLETED", "FAILED", "REFUNDED"],
+    facts: [
+      [t.field.amount, <Money key="amount" amount={payment.amount} />],
+      [t.field.orderName, payment.orderName],
+      [t.field.orderId, payment.orderId],
+      [t.field.userId, payment.userId],
+    ],
     run: async (reason, attempt) => {
       if (action.action === "refundPayment") {
         const input = { paymentId: payment.id, reason, idempotencyKey: `console-${attempt}` };
@@ -109,17 +113,21 @@ export function PaymentPage({ id }: { id: string }) {
               <Calls calls={payment.providerCalls} />
             </Panel>
             <Panel title={t.detail.failures}>
-              <Failures failures={payment.failures} />
+              <Failures failures={failures(payment)} />
             </Panel>
           </>
         ),
         side: (
           <>
             <Panel title={t.detail.now}>
-              <Waiting wait={payment.waitingFor} />
+              <Waiting
+                wait={payment.waitingFor}
+                events={payment.outboxEvents}
+                refunds={payment.refunds.filter((refund) => refund.status === "REQUESTED")}
+              />
             </Panel>
             <Panel title={t.detail.actions}>
-              <Actions acts={acts(payment)} what={`${t.thing.payment} ${id}`} status={payment.status} />
+              <Actions acts={acts(payment, t)} what={`${t.thing.payment} ${id}`} status={payment.status} />
             </Panel>
             <Panel title={t.detail.facts}>
               <Facts

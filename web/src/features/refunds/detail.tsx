@@ -8,10 +8,15 @@ import { type Act, Actions } from "@/ui/Actions";
 import { CopyId } from "@/ui/CopyId";
 import { Money } from "@/ui/Money";
 import { Time } from "@/ui/Time";
-import { type Moment, Timeline } from "@/ui/Timeline";
+import { eventMoments, type Moment, Timeline } from "@/ui/Timeline";
 import { Waiting } from "@/ui/Waiting";
 
 const load = async (id: string, signal: AbortSignal) => (await gql(RefundDocument, { id }, signal)).refund;
+
+/** Its own, and those of the events that tell of it. */
+function failures(refund: RefundDetailFragment) {
+  return [...refund.failures, ...refund.outboxEvents.flatMap((event) => event.failures)];
+}
 
 function moments(refund: RefundDetailFragment, t: Dictionary): Moment[] {
   return [
@@ -31,7 +36,7 @@ function moments(refund: RefundDetailFragment, t: Dictionary): Moment[] {
         of: "call",
       }),
     ),
-    ...refund.failures.map(
+    ...failures(refund).map(
       (failure): Moment => ({
         at: failure.occurredAt,
         title: t.kind[failure.kind] ?? failure.kind,
@@ -50,21 +55,19 @@ function moments(refund: RefundDetailFragment, t: Dictionary): Moment[] {
           } satisfies Moment,
         ]
       : []),
-    ...refund.outboxEvents.map(
-      (event): Moment => ({
-        at: event.publishedAt ?? event.createdAt,
-        title: `${event.eventType} ${t.status[event.status]}`,
-        status: event.status,
-        of: "event",
-        to: `/outbox/${event.id}`,
-      }),
-    ),
+    ...refund.outboxEvents.flatMap((event) => eventMoments(event, t)),
   ];
 }
 
-function acts(refund: RefundDetailFragment): Act[] {
+function acts(refund: RefundDetailFragment, t: Dictionary): Act[] {
   return refund.availableActions.map((action) => ({
     action,
+    ends: ["COMPLETED"],
+    facts: [
+      [t.field.amount, <Money key="amount" amount={refund.amount} />],
+      [t.field.orderName, refund.payment.orderName],
+      [t.field.userId, refund.userId],
+    ],
     run: async (reason) => {
       const result = await operate(RetryRefundDocument, refund.id, reason);
       return outcome(result, result.refund);
@@ -87,17 +90,17 @@ export function RefundPage({ id }: { id: string }) {
               <Calls calls={refund.providerCalls} />
             </Panel>
             <Panel title={t.detail.failures}>
-              <Failures failures={refund.failures} />
+              <Failures failures={failures(refund)} />
             </Panel>
           </>
         ),
         side: (
           <>
             <Panel title={t.detail.now}>
-              <Waiting wait={refund.waitingFor} />
+              <Waiting wait={refund.waitingFor} events={refund.outboxEvents} />
             </Panel>
             <Panel title={t.detail.actions}>
-              <Actions acts={acts(refund)} what={`${t.thing.refund} ${id}`} status={refund.status} />
+              <Actions acts={acts(refund, t)} what={`${t.thing.refund} ${id}`} status={refund.status} />
             </Panel>
             <Panel title={t.detail.facts}>
               <Facts

@@ -155,10 +155,9 @@ impl Turn {
         &self.taken.events
     }
 
-    /// Drops the hints: the schedulers will find the events.
-    pub(super) fn forget(self) {
-        let mut lanes = self.queue.lanes();
-        self.taken.events.iter().for_each(|handed| lanes.miss(handed.key));
+    /// Nothing was done: has all of them go again.
+    pub(super) fn give_back(self) {
+        self.again(self.taken.events.clone());
     }
 
     /// Has these go again, before any other of their aggregates.

@@ -187,7 +187,7 @@ impl Lanes {
     }
 
     /// Notes that a hint of this aggregate was dropped.
-    pub(super) fn miss(&mut self, key: AggregateKey) {
+    fn miss(&mut self, key: AggregateKey) {
         if self.missed.len() < MOST_MISSED || self.missed.contains_key(&key) {
             self.missed.insert(key, self.looks);
         } else {

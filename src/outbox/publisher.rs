@@ -27,6 +27,8 @@ const MARK_RETRIES: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 /// A pause after something went wrong that is not the message's fault, so that nothing spins.
 const PAUSE: Duration = Duration::from_millis(200);
+/// The pause before events that could not be claimed are claimed again.
+const CLAIM_PAUSE: Duration = Duration::from_secs(1);
 /// So many windows of the backlog wait in memory, so that no publisher waits for the next look.
 const BACKLOG_WINDOWS: usize = 2;
 /// Longest error text that is kept.
@@ -136,8 +138,7 @@ impl Publisher {
                 return;
             }
             if !self.gate.is_open() {
-                // Once the gate is open again both schedulers look.
-                turn.forget();
+                turn.give_back();
                 continue;
             }
             let ready = match channel.take().filter(ConfirmChannel::is_open) {
@@ -166,19 +167,20 @@ impl Publisher {
     /// Claim, send, wait for all confirms, decide, mark. Returns the channel if it may be used again.
     async fn publish(&self, channel: ConfirmChannel, turn: Turn) -> Option<ConfirmChannel> {
         let Some(first) = turn.events().first().copied() else { return Some(channel) };
-        let in_flight = self.window.acquire_many(u32::try_from(turn.events().len()).unwrap_or(u32::MAX)).await;
+        let in_flight =
+            self.window.acquire_many(u32::try_from(turn.events().len()).unwrap_or(u32::MAX)).await;
         if !self.gate.is_open() {
             // It closed while this batch waited for its place.
-            turn.forget();
+            turn.give_back();
             return Some(channel);
         }
         let ids = turn.events().iter().map(|handed| handed.id).collect();
         let claimed = match self.claim(ids, first.trigger).await {
             Ok(claimed) => claimed,
             Err(error) => {
-                tracing::warn!(%error, "cannot claim; the schedulers will find the events");
-                turn.forget();
-                tokio::time::sleep(PAUSE).await;
+                tracing::warn!(%error, "cannot claim; trying again");
+                tokio::time::sleep(CLAIM_PAUSE).await;
+                turn.give_back();
                 return Some(channel);
             }
         };

@@ -27,6 +27,7 @@ mod main_job;
 mod migrations;
 mod odd_rows;
 mod outbox_delivery;
+mod outbox_order;
 mod outbox_trouble;
 mod outcomes;
 mod payments;

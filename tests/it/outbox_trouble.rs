@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paydesk::outbox::GateState;
 
-use crate::support::{TestApp, eventually, proxy::Proxy, service_url};
+use crate::support::{TestApp, eventually, process::Process, proxy::Proxy, service_url};
 
 async fn nothing_used_a_retry(test: &TestApp) {
     assert_eq!(test.db.count("payment_outbox WHERE retry_count > 0 OR status = 'DEAD_LETTERED'").await, 0);
@@ -177,5 +177,48 @@ async fn backends_terminated_under_load_lose_nothing() {
     .await;
     inbox.settled().await;
     assert_eq!(inbox.counts().len(), 300, "every event arrived; repeats carry the same message id");
+    test.stop().await;
+}
+
+/// pitfalls.md F6: a confirm that nobody awaits any more is kept by its channel. `make bench ARGS=memory` is the long form.
+#[tokio::test(flavor = "multi_thread")]
+async fn batches_that_time_out_leave_nothing_behind_in_memory_heavy() {
+    const EVENTS: i64 = 200;
+    let (proxy, url) = Proxy::before(&service_url("AMQP_URL")).await;
+    let test = TestApp::builder().set("workers", false).start().await;
+    let queue = test.rabbit.durable_queue(&test.exchange(), "x").await;
+    let settings = [
+        ("amqp-url", url.as_str()),
+        ("outbox-confirm-timeout", "200ms"),
+        ("outbox-pending-interval", "200ms"),
+        ("log", "error"),
+    ];
+    let process = Process::start(&test, &settings).await;
+    let mut memory = Vec::new();
+    for round in 1..=8 {
+        proxy.freeze();
+        test.db
+            .run(&format!(
+                "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+                 SELECT 'TESTED', 'TEST', n::text, '{}', 'x', to_json(repeat('x', 32768)) FROM generate_series(1, {EVENTS}) n",
+                test.exchange()
+            ))
+            .await;
+        eventually("a batch is lost", async || {
+            (test.db.count("payment_outbox WHERE suspect").await > 0).then_some(())
+        })
+        .await;
+        proxy.pass();
+        eventually("all are published", async || {
+            (test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await == round * EVENTS).then_some(())
+        })
+        .await;
+        memory.push(process.resident_kib());
+    }
+    // Each round had 6 MiB in flight that timed out; what the first two left warm, the later ones use again.
+    assert!(memory[7] < memory[1] + 24 * 1024, "it grew round by round, in KiB: {memory:?}");
+    nothing_used_a_retry(&test).await;
+    assert_eq!(process.terminate().await, Some(0));
+    test.rabbit.delete_queue(&queue).await;
     test.stop().await;
 }

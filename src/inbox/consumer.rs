@@ -139,6 +139,17 @@ impl Consumer {
             // Not even counted, so it is not tried.
             Err(error) => return self.pause(&error, counted, stop).await,
         };
+        // A letter's tries begin anew once it is kept: the first one may follow a rejection that the broker never got.
+        if entry.tries == 1 && delivery.redelivered {
+            match self.is_kept(delivery).await {
+                Ok(false) => {}
+                Ok(true) => {
+                    self.give_back(key).await;
+                    return Next::Answer(Answer::Reject);
+                }
+                Err(error) => return self.pause(&error, false, stop).await,
+            }
+        }
         if entry.tries > self.retries.saturating_add(1) {
             let text = format!("{} tries, the last of which ended with its process", entry.tries - 1);
             let trouble = Trouble { code: "TRIES_EXHAUSTED".to_owned(), message: text };
@@ -178,6 +189,13 @@ impl Consumer {
 
     async fn begin(&self, key: InboxKey, tries: i32) -> Result<entry::InboxEntry, DbError> {
         Ok(entry::count_try(&mut *self.db.conn().await?, key, tries).await?)
+    }
+
+    async fn is_kept(&self, delivery: &Delivery) -> Result<bool, DbError> {
+        let event_id = traceable_id(&delivery.body, delivery.message_id.as_deref());
+        let queue = self.subscription().queue.name;
+        let mut conn = self.db.conn().await?;
+        Ok(dead_letter::open(&mut conn, queue, event_id.as_deref(), &delivery.body).await?.is_some())
     }
 
     /// One try with the handler; a panic is its failure and not the queue's end.

@@ -117,8 +117,9 @@ pub(super) async fn keep(
     key: Option<InboxKey>,
 ) -> Result<i64, DbError> {
     let mut tx = db.begin().await?;
+    let event_id = letter.event_id.as_deref();
     if letter.redelivered
-        && let Some(id) = open(tx.conn(), letter).await?
+        && let Some(id) = open(tx.conn(), letter.queue, event_id, letter.body).await?
     {
         // Its process died between keeping and rejecting it.
         tx.rollback().await?;
@@ -134,14 +135,20 @@ pub(super) async fn keep(
     Ok(id)
 }
 
-async fn open(conn: &mut AsyncPgConnection, letter: &NewDeadLetter<'_>) -> QueryResult<Option<i64>> {
+/// The open letter of this very message, if it was kept before.
+pub(super) async fn open(
+    conn: &mut AsyncPgConnection,
+    queue: &str,
+    event_id: Option<&str>,
+    body: &[u8],
+) -> QueryResult<Option<i64>> {
     let known: Option<Id> = Statement::new(
         "SELECT id FROM inbound_dead_letter
          WHERE status = 'OPEN' AND queue = $1 AND event_id IS NOT DISTINCT FROM $2 AND body = $3 LIMIT 1",
     )
-    .bind::<Text, _>(letter.queue)
-    .bind::<Nullable<Text>, _>(storable_id(letter))
-    .bind::<Binary, _>(letter.body.to_vec())
+    .bind::<Text, _>(queue.to_owned())
+    .bind::<Nullable<Text>, _>(event_id.map(storable_id))
+    .bind::<Binary, _>(body.to_vec())
     .get_result(conn)
     .await
     .optional()?;
@@ -156,7 +163,7 @@ async fn insert(conn: &mut AsyncPgConnection, letter: &NewDeadLetter<'_>) -> Que
     .bind::<Text, _>(letter.queue)
     .bind::<Binary, _>(letter.body.to_vec())
     .bind::<Json, _>(letter.headers.clone())
-    .bind::<Nullable<Text>, _>(storable_id(letter))
+    .bind::<Nullable<Text>, _>(letter.event_id.as_deref().map(storable_id))
     .bind::<Text, _>(letter.class.as_str())
     .bind::<Text, _>(storable(&letter.trouble.code, MAX_ID_BYTES))
     .bind::<Text, _>(storable(&letter.trouble.message, MAX_ERROR_BYTES))
@@ -166,8 +173,8 @@ async fn insert(conn: &mut AsyncPgConnection, letter: &NewDeadLetter<'_>) -> Que
     Ok(inserted.id)
 }
 
-fn storable_id(letter: &NewDeadLetter<'_>) -> Option<String> {
-    letter.event_id.as_deref().map(|id| storable(id, MAX_ID_BYTES))
+fn storable_id(event_id: &str) -> String {
+    storable(event_id, MAX_ID_BYTES)
 }
 
 /// What the feed is told of a dead letter.

@@ -239,6 +239,8 @@ async fn a_process_that_dies_in_each_try_ends_in_a_dead_letter() {
         ("toss-url", url.as_str()),
         ("toss-secret-key", "test_sk_sim0000000000000000"),
         ("toss-test-card", "4330000000000001:30:12:12:900101"),
+        // The provider, which still works on the first call, answers the next ones at once: no process tries twice.
+        ("consumer-retry-delay", "1m"),
         ("log", "error"),
     ];
     let message = register(7, 42);
@@ -261,6 +263,47 @@ async fn a_process_that_dies_in_each_try_ends_in_a_dead_letter() {
     assert_eq!(keys.len(), 4, "one try and three more");
     assert!(keys.iter().all(|key| *key == keys[0]), "each with the same key");
     drop(process);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_between_keeping_and_rejecting_a_message_is_not_tried_again() {
+    let toss = Toss::start().await;
+    let test = TestApp::builder().set("workers", "false").start().await;
+    let url = toss.url();
+    let settings = [
+        ("toss-url", url.as_str()),
+        ("toss-secret-key", "test_sk_sim0000000000000000"),
+        ("toss-test-card", "4330000000000001:30:12:12:900101"),
+        ("log", "error"),
+    ];
+    toss.behave(
+        json!({ "gateway": "toss", "operation": "key-in", "times": 100, "effect": false, "status": 500 }),
+    )
+    .await;
+    let message = register(7, 42);
+    let (queue, dlq) = (test.name(QUEUE), test.name(&format!("{QUEUE}.dlq")));
+    let rejected = async |count| {
+        eventually("it is rejected", async || (test.rabbit.waiting(&dlq).await == count).then_some(())).await;
+    };
+    let mut process = Process::start(&test, &settings).await;
+    process.consuming().await;
+    test.send(REGISTER, &message).await;
+    rejected(1).await;
+    assert_eq!(toss.key_ins().await.len(), 4, "one try and three more");
+    process.kill();
+    // As the broker has it when the rejection never came.
+    test.send(REGISTER, &message).await;
+    test.rabbit.take_and_die(&queue).await;
+    let mut process = Process::start(&test, &settings).await;
+    rejected(2).await;
+    assert_eq!(toss.key_ins().await.len(), 4);
+    assert_eq!(test.db.count("inbound_dead_letter").await, 1);
+    // Whoever sends it again means it.
+    test.send(REGISTER, &message).await;
+    rejected(3).await;
+    assert_eq!(toss.key_ins().await.len(), 8);
+    process.kill();
     test.stop().await;
 }
 

@@ -126,6 +126,14 @@ impl Rabbit {
         bodies
     }
 
+    /// Takes a message into hand and dies with it: it is in the queue again, to be delivered once more.
+    pub async fn take_and_die(&self, queue: &str) {
+        let channel = self.connection.create_channel().await.unwrap();
+        let taken = channel.basic_get(queue.into(), BasicGetOptions::default()).await.unwrap();
+        assert!(taken.is_some(), "{queue} is empty");
+        channel.close(200, "gone".into()).await.unwrap();
+    }
+
     /// Messages in a queue that no consumer has in hand.
     pub async fn waiting(&self, queue: &str) -> u32 {
         let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };

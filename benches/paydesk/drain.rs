@@ -31,7 +31,8 @@ pub async fn measure(scale: Scale) -> [Figure; 2] {
     [figure("confirms", confirms, "≥ 0.70"), figure("claims and marks", marks, "–")]
 }
 
-async fn backlog(bench: &Bench, events: i32) {
+/// PENDING events that nobody has handed over.
+pub async fn backlog(bench: &Bench, events: i32) {
     let sql = "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
                SELECT 'BENCH', 'BENCH', n::text, $1, 'bench', $2::text::json FROM generate_series(1, $3) n";
     bench.client.execute(sql, &[&bench.exchange(), &data().to_string(), &events]).await.unwrap();

@@ -19,10 +19,12 @@ mod latency;
 mod list;
 mod memory;
 mod payments;
+#[expect(dead_code, reason = "the tests break connections in more ways")]
 #[path = "../../tests/it/support/proxy.rs"]
 mod proxy;
 mod report;
 mod setup;
+mod share;
 
 /// Product and limit are measured so often, in turn.
 const ROUNDS: usize = 3;
@@ -46,6 +48,7 @@ impl Scale {
         self.pick(full, quick)
     }
 
+    /// One of the two.
     pub fn pick<T>(self, full: T, quick: T) -> T {
         if self == Self::Full { full } else { quick }
     }
@@ -57,7 +60,7 @@ async fn main() {
         std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
     let quick = options.iter().any(|option| option == "--quick");
     let scale = if quick { Scale::Quick } else { Scale::Full };
-    let names = ["idle", "latency", "payments", "drain", "list", "feed", "growth", "memory"];
+    let names = ["idle", "latency", "payments", "drain", "share", "list", "feed", "growth", "memory"];
     if let Some(unknown) = wanted.iter().find(|wanted| !names.contains(&wanted.as_str())) {
         panic!("there is no measurement {unknown}; there are {}", names.join(", "));
     }
@@ -73,6 +76,7 @@ async fn main() {
             "latency" => figures.extend(latency::measure(scale).await),
             "payments" => figures.extend(payments::measure(scale).await),
             "drain" => figures.extend(drain::measure(scale).await),
+            "share" => figures.push(share::measure(scale).await),
             "list" => figures.extend(list::measure(scale).await),
             "feed" => figures.extend(feed::measure(scale).await),
             "growth" => figures.extend(growth::measure(scale).await),

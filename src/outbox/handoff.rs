@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::lanes::{Handed, Lanes, Serves, Taken};
+use super::lanes::{Handed, Lanes, Limits, Serves, Taken};
 use crate::types::stored_enum;
 
 stored_enum! {
@@ -116,12 +116,12 @@ impl HandOffQueue {
         self.0.pressure.notified().await;
     }
 
-    /// Waits for events, then takes those that are there, up to `limit`.
-    pub(super) async fn take(&self, serves: Serves, limit: usize) -> Turn {
+    /// Waits for events, then takes those that are there, up to the lane's limit.
+    pub(super) async fn take(&self, serves: Serves, limits: Limits) -> Turn {
         loop {
             let taken = {
                 let mut lanes = self.lanes();
-                lanes.take(serves, limit).map(|taken| (taken, lanes.waiting()))
+                lanes.take(serves, limits).map(|taken| (taken, lanes.waiting()))
             };
             if let Some((taken, left)) = taken {
                 self.wake(left);
@@ -153,6 +153,11 @@ impl Turn {
     /// The events, of one trigger.
     pub(super) fn events(&self) -> &[Handed] {
         &self.taken.events
+    }
+
+    /// Whether they are fresh ones.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.taken.fresh
     }
 
     /// Nothing was done: has all of them go again.

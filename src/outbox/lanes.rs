@@ -56,6 +56,13 @@ pub(super) enum Serves {
     Fresh,
 }
 
+/// How many events a publisher takes at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) fresh: usize,
+    pub(super) backlog: usize,
+}
+
 /// The events that wait, and the aggregates that are in flight.
 #[derive(Debug)]
 pub(super) struct Lanes {
@@ -81,7 +88,7 @@ pub(super) struct Lanes {
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) events: Vec<Handed>,
-    fresh: bool,
+    pub(super) fresh: bool,
 }
 
 impl Lanes {
@@ -144,13 +151,13 @@ impl Lanes {
         }
     }
 
-    /// Takes up to `limit` events of one trigger, fresh ones first. `None` while there are none, or all of them wait
+    /// Takes events of one trigger, fresh ones first. `None` while there are none, or all of them wait
     /// for their aggregate.
-    pub(super) fn take(&mut self, serves: Serves, limit: usize) -> Option<Taken> {
+    pub(super) fn take(&mut self, serves: Serves, limits: Limits) -> Option<Taken> {
         if self.fresh_takers < FRESH_TAKERS || self.fresh.len() >= MANY_FRESH {
             let (in_flight, waiting) = (&self.in_flight, &self.waiting);
             let is_held = |key: &AggregateKey| in_flight.contains(key) || waiting.contains_key(key);
-            let events = take_from(&mut self.fresh, limit, is_held);
+            let events = take_from(&mut self.fresh, limits.fresh, is_held);
             if !events.is_empty() {
                 self.fresh_takers += 1;
                 return Some(self.taken(events, true));
@@ -159,7 +166,7 @@ impl Lanes {
         if serves == Serves::Fresh {
             return None;
         }
-        let events = take_from(&mut self.backlog, limit, |key| self.in_flight.contains(key));
+        let events = take_from(&mut self.backlog, limits.backlog, |key| self.in_flight.contains(key));
         for handed in &events {
             if let Some(count) = self.waiting.get_mut(&handed.key) {
                 *count -= 1;
@@ -243,6 +250,8 @@ mod tests {
 
     use super::*;
 
+    const TEN: Limits = Limits { fresh: 10, backlog: 10 };
+
     fn key(aggregate: u64) -> AggregateKey {
         AggregateKey(aggregate)
     }
@@ -268,21 +277,21 @@ mod tests {
         let mut lanes = Lanes::new(8, 8);
         lanes.push_backlog([found(1, 1), found(2, 2)]);
         assert!(lanes.offer(fresh(3, 3)) && lanes.offer(fresh(4, 2)));
-        assert_eq!(ids(lanes.take(Serves::All, 10).as_ref()), [3]);
-        assert_eq!(ids(lanes.take(Serves::Fresh, 10).as_ref()), Vec::<i64>::new());
-        assert_eq!(ids(lanes.take(Serves::All, 10).as_ref()), [1, 2]);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [3]);
+        assert_eq!(ids(lanes.take(Serves::Fresh, TEN).as_ref()), Vec::<i64>::new());
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [1, 2]);
     }
 
     #[test]
     fn an_aggregate_in_flight_keeps_its_next_event_waiting_and_nobody_elses() {
         let mut lanes = Lanes::new(8, 8);
         lanes.offer(fresh(1, 1));
-        let first = lanes.take(Serves::All, 10).unwrap();
+        let first = lanes.take(Serves::All, TEN).unwrap();
         lanes.offer(fresh(2, 1));
         lanes.offer(fresh(3, 2));
-        assert_eq!(ids(lanes.take(Serves::All, 10).as_ref()), [3]);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [3]);
         lanes.release(&first);
-        assert_eq!(ids(lanes.take(Serves::All, 10).as_ref()), [2]);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [2]);
     }
 
     #[test]
@@ -290,7 +299,7 @@ mod tests {
         let mut lanes = Lanes::new(1, 8);
         lanes.offer(fresh(1, 1));
         assert!(!lanes.offer(fresh(2, 2)), "the lane is full");
-        let taken = lanes.take(Serves::All, 10).unwrap();
+        let taken = lanes.take(Serves::All, TEN).unwrap();
         assert!(!lanes.offer(fresh(3, 2)));
         let look = lanes.begin_look();
         assert!(!lanes.offer(fresh(4, 2)), "this look may have passed its place already");
@@ -303,8 +312,8 @@ mod tests {
         lanes.end_look(look);
         assert!(lanes.offer(fresh(7, 2)), "it queues behind those that were found");
         lanes.release(&taken);
-        assert_eq!(ids(lanes.take(Serves::All, 10).as_ref()), [6]);
-        assert_eq!(ids(lanes.take(Serves::All, 10).as_ref()), [2, 3, 4, 5]);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [6]);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [2, 3, 4, 5]);
     }
 
     proptest! {
@@ -323,7 +332,7 @@ mod tests {
                     }
                     2 => {
                         let serves = if aggregate == 0 { Serves::All } else { Serves::Fresh };
-                        if let Some(taken) = lanes.take(serves, 3) {
+                        if let Some(taken) = lanes.take(serves, Limits { fresh: 3, backlog: 3 }) {
                             sent.extend(taken.events.iter().copied());
                             under_way.push_back(taken);
                         }

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Claimed, ClaimedEvent, ErrorCode, Gate, Outbox, PublishTrigger, RetryPolicy, claim, envelope,
     handoff::{HandOffQueue, Turn},
-    lanes::{AggregateKey, Handed, Serves},
+    lanes::{AggregateKey, Handed, Limits, Serves},
     mark::{self, ClaimKey, FailedMark, Try},
     outage, suspects,
 };
@@ -48,8 +48,9 @@ pub struct Publisher {
     pub(super) instance: String,
     /// Says that there are new suspects.
     pub(super) suspects: Notify,
-    /// Messages in flight, over all publishers.
+    /// Messages in flight, over all publishers: of the backlog, and in a part of the window that is kept for fresh events.
     window: Semaphore,
+    fresh_window: Semaphore,
 }
 
 impl Publisher {
@@ -67,7 +68,8 @@ impl Publisher {
             config: config.clone(),
             instance,
             suspects: Notify::new(),
-            window: Semaphore::new(usize::from(config.outbox_window)),
+            window: Semaphore::new(usize::from(config.outbox_window - fresh_window(config)).max(1)),
+            fresh_window: Semaphore::new(usize::from(fresh_window(config)).max(1)),
         })
     }
 
@@ -122,7 +124,6 @@ impl Publisher {
 
     /// Batch by batch until `stop`, or until nothing came for `idle`.
     async fn work(&self, stop: CancellationToken, serves: Serves, idle: Option<Duration>) {
-        let batch = usize::from((self.config.outbox_window / self.config.outbox_publishers).max(1));
         let (mut channel, mut waiting) = (None, None);
         loop {
             let turn = match waiting.take() {
@@ -130,7 +131,7 @@ impl Publisher {
                 None => tokio::select! {
                     biased;
                     () = stop.cancelled() => return,
-                    turn = self.take(serves, batch) => turn,
+                    turn = self.take(serves) => turn,
                     () = tokio::time::sleep(idle.unwrap_or_default()), if idle.is_some() => return,
                 },
             };
@@ -159,16 +160,19 @@ impl Publisher {
         }
     }
 
-    async fn take(&self, serves: Serves, batch: usize) -> Turn {
+    async fn take(&self, serves: Serves) -> Turn {
         self.gate.opened().await;
-        self.queue.take(serves, batch).await
+        let fresh = fresh_window(&self.config);
+        let share = (self.config.outbox_window - fresh) / self.config.outbox_publishers;
+        let limits = Limits { fresh: usize::from(fresh.max(1)), backlog: usize::from(share.max(1)) };
+        self.queue.take(serves, limits).await
     }
 
     /// Claim, send, wait for all confirms, decide, mark. Returns the channel if it may be used again.
     async fn publish(&self, channel: ConfirmChannel, turn: Turn) -> Option<ConfirmChannel> {
         let Some(first) = turn.events().first().copied() else { return Some(channel) };
-        let in_flight =
-            self.window.acquire_many(u32::try_from(turn.events().len()).unwrap_or(u32::MAX)).await;
+        let window = if turn.is_fresh() { &self.fresh_window } else { &self.window };
+        let in_flight = window.acquire_many(u32::try_from(turn.events().len()).unwrap_or(u32::MAX)).await;
         if !self.gate.is_open() {
             // It closed while this batch waited for its place.
             turn.give_back();
@@ -425,6 +429,11 @@ enum Mark<'a> {
     Published { keys: &'a [ClaimKey], unroutable: Option<&'a str> },
     Failed(&'a [FailedMark]),
     GiveBack { keys: &'a [ClaimKey], suspect: bool, lone_loss: bool },
+}
+
+/// The part of the window that the backlog leaves to fresh events: as many as may wait.
+fn fresh_window(config: &OutboxConfig) -> u16 {
+    config.outbox_queue.min(config.outbox_window / 2)
 }
 
 fn handed_again(claimed: &Claimed<ClaimedEvent>) -> Handed {

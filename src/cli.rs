@@ -33,6 +33,10 @@ enum Command {
     /// Prints the GraphQL schema (SDL)
     Schema,
     /// Checks the books of a database: what must hold of its rows, and which break it
+    ///
+    /// Some checks ask whether something was left behind: an event that is sent for too long, a payment that nobody asks
+    /// about. How long is too long is said by the server's own intervals and leases; give those that the server has,
+    /// as the same variables, or leave both at their defaults.
     Verify(Box<verify::VerifyArgs>),
     /// Signs a token with the HS256 secret, for development and scripts
     Token(token::TokenArgs),

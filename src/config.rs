@@ -27,4 +27,4 @@ pub use outbox::OutboxConfig;
 pub use payments::{PaymentConfig, ReconcileConfig};
 pub use serve::{ServeConfig, SettingError};
 pub use token::{SigningConfig, TokenConfig};
-pub use value::without_empty_variables;
+pub use value::{whole, without_empty_variables};

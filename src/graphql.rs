@@ -12,6 +12,7 @@ mod can_product;
 mod charge;
 mod charge_event;
 mod charge_job;
+mod documents;
 mod error;
 mod failure;
 pub mod guard;

@@ -25,6 +25,12 @@ export default defineConfig({
     reportCompressedSize: false,
     manifest: true,
   },
-  server: { proxy: { "/graphql": { target: server, ws: true }, "/auth": server } },
+  // The server takes what its own pages send: the browser's Host must reach it.
+  server: {
+    proxy: {
+      "/graphql": { target: server, ws: true, changeOrigin: false },
+      "/auth": { target: server, changeOrigin: false },
+    },
+  },
   test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"], environment: "node" },
 });

@@ -73,6 +73,7 @@ CREATE INDEX payment_outbox_failed_created_at_id_ix ON payment_outbox (created_a
 CREATE INDEX payment_outbox_dead_lettered_created_at_id_ix ON payment_outbox (created_at, id) WHERE status = 'DEAD_LETTERED';
 CREATE INDEX payment_outbox_open_created_at_id_ix ON payment_outbox (created_at, id) WHERE status IN ('FAILED', 'DEAD_LETTERED');
 CREATE INDEX payment_outbox_open_error_code_created_at_id_ix ON payment_outbox (last_error_code, created_at, id) WHERE status IN ('FAILED', 'DEAD_LETTERED');
+CREATE INDEX payment_outbox_open_status_error_code_created_at_id_ix ON payment_outbox (status, last_error_code, created_at, id) WHERE status IN ('FAILED', 'DEAD_LETTERED');
 CREATE INDEX payment_outbox_aggregate_created_at_id_ix ON payment_outbox (aggregate_type, aggregate_id, created_at, id);
 CREATE INDEX payment_outbox_flow_id_ix ON payment_outbox (flow_id, created_at, id);
 

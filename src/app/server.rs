@@ -102,7 +102,11 @@ impl App {
         };
         graphql::api(
             services,
-            ApiOptions { introspection: self.config.http.graphql_introspection, rate_limit },
+            ApiOptions {
+                introspection: self.config.http.graphql_introspection,
+                console_queries_only: self.config.http.console_queries_only,
+                rate_limit,
+            },
         )
     }
 

@@ -4,7 +4,10 @@
 mod charges;
 mod messages;
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
@@ -15,7 +18,7 @@ use uuid::Uuid;
 use crate::{
     auth::{Role, issue},
     broker::{Broker, Subscriber},
-    config::{BrokerConfig, SettingError, SigningConfig},
+    config::{BrokerConfig, SettingError, SigningConfig, whole},
     httpclient::HttpClient,
 };
 
@@ -23,11 +26,11 @@ use crate::{
 #[derive(Debug, Args)]
 pub struct DemoArgs {
     /// Payments a second
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=1000))]
     pub rate: u32,
 
     /// Payments in all; without it, until Ctrl-C
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(1..=1_000_000_000))]
     pub count: Option<u64>,
 
     /// Where the server listens
@@ -81,6 +84,8 @@ const REFUND: &str = "mutation DemoRefund($input: RefundPaymentInput!) {
   refundPayment(input: $input) { refund { id status } userErrors { code message } } }";
 /// Of so many completed payments one is given back.
 const REFUND_ONE_OF: u8 = 5;
+/// Of so many refunds the provider refuses one, the first among them: somebody has to retry it.
+const REFUSED_ONE_OF: u64 = 20;
 
 /// Sends traffic until `--count` or Ctrl-C.
 pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
@@ -96,7 +101,7 @@ pub async fn run(args: DemoArgs) -> Result<(), DemoError> {
         .map_err(|error| DemoError::Setup(error.to_string()))?;
     tokio::select! {
         () = meetings.pay_all(args.rate, args.count) => {}
-        () = charges::buy_all(&charges, &operator, args.simulator.trim_end_matches('/'), args.rate) => {}
+        () = charges::buy_all(&charges, &operator, args.rate) => {}
         () = listen_at_times(&subscriber) => {}
         () = messages::send_all(&broker, args.rate) => {}
         _ = tokio::signal::ctrl_c() => {}
@@ -125,6 +130,9 @@ struct Client {
     http: HttpClient,
     url: String,
     token: SecretString,
+    /// The gateways' other side, which is told to refuse.
+    simulator: String,
+    refunds: AtomicU64,
 }
 
 impl Client {
@@ -134,7 +142,13 @@ impl Client {
         let token =
             issue(&args.signing, subject, Some("Demo"), &[role], day).map_err(|error| setup(&error))?;
         let http = HttpClient::new(TIMEOUT, None).map_err(|error| setup(&error))?;
-        Ok(Self { http, url: format!("http://{}/graphql", args.server), token: token.into() })
+        Ok(Self {
+            http,
+            url: format!("http://{}/graphql", args.server),
+            token: token.into(),
+            simulator: args.simulator.trim_end_matches('/').to_owned(),
+            refunds: AtomicU64::new(0),
+        })
     }
 
     async fn pay_all(&self, rate: u32, count: Option<u64>) {
@@ -169,11 +183,21 @@ impl Client {
         if let Some(id) = completed.and_then(|payment| payment.get("id"))
             && fastrand::u8(0..REFUND_ONE_OF) == 0
         {
-            let variables = json!({ "input": {
-                "idempotencyKey": Uuid::new_v4(), "paymentId": id, "reason": "the participant cancelled",
-            } });
-            self.ask(REFUND, &variables).await;
+            self.refund(id).await;
         }
+    }
+
+    async fn refund(&self, payment: &Value) {
+        if self.refunds.fetch_add(1, Ordering::Relaxed).is_multiple_of(REFUSED_ONE_OF) {
+            let refusal = json!({
+                "gateway": "toss", "operation": "cancel", "times": 1, "status": 403, "code": "NOT_CANCELABLE_PAYMENT",
+            });
+            self.post(&format!("{}/_control/behaviours", self.simulator), &refusal).await;
+        }
+        let variables = json!({ "input": {
+            "idempotencyKey": Uuid::new_v4(), "paymentId": payment, "reason": "the participant cancelled",
+        } });
+        self.ask(REFUND, &variables).await;
     }
 
     /// Asks, prints the answer, and gives it back.

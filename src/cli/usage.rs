@@ -1,6 +1,7 @@
 //! Wrong usage, told in one line that names the setting.
 
 use std::{
+    ffi::OsStr,
     io::{self, Write as _},
     process::ExitCode,
 };
@@ -28,8 +29,8 @@ pub(super) fn explain(error: &clap::Error) -> ExitCode {
                 std::error::Error::source(error).map(|reason| format!(": {reason}")).unwrap_or_default();
             let allowed = allowed(error);
             for argument in named(error) {
-                let setting = setting(&argument);
-                eprintln!("paydesk: {setting} has a value that cannot be used{reason}{allowed}");
+                let (setting, default) = (setting(&argument), default(&argument));
+                eprintln!("paydesk: {setting} has a value that cannot be used{reason}{allowed}{default}");
             }
             ExitCode::from(2)
         }
@@ -70,17 +71,31 @@ pub(super) fn print(text: &str) -> io::Result<()> {
 
 /// How a setting is called by who sets it: its variable, and its flag.
 fn setting(argument: &str) -> String {
-    let flag = argument.split_whitespace().next().unwrap_or(argument);
-    let long = flag.trim_start_matches('-');
-    let command = super::Cli::command();
-    let variable = command
-        .get_subcommands()
-        .flat_map(clap::Command::get_arguments)
-        .find(|known| known.get_long() == Some(long))
-        .and_then(|known| known.get_env())
-        .map(|variable| variable.to_string_lossy().into_owned());
+    let flag = flag(argument);
+    let variable = known(argument).and_then(|known| Some(known.get_env()?.to_string_lossy().into_owned()));
     match variable {
         Some(variable) => format!("{variable} (or {flag})"),
         None => flag.to_owned(),
     }
+}
+
+/// What a setting is when nobody sets it: an example that works.
+fn default(argument: &str) -> String {
+    let values = known(argument).map(|known| known.get_default_values().join(OsStr::new(",")));
+    values
+        .filter(|text| !text.is_empty())
+        .map(|text| format!("; its default is {}", text.to_string_lossy()))
+        .unwrap_or_default()
+}
+
+fn flag(argument: &str) -> &str {
+    argument.split_whitespace().next().unwrap_or(argument)
+}
+
+/// The argument of any command that has this flag.
+fn known(argument: &str) -> Option<clap::Arg> {
+    let long = flag(argument).trim_start_matches('-');
+    let command = super::Cli::command();
+    let mut arguments = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    arguments.find(|known| known.get_long() == Some(long)).cloned()
 }

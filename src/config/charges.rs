@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::value::positive_duration;
+use super::value::{positive_duration, whole};
 
 /// Charges: purchases whose outcome is unknown, and the bonuses that promotions give (domain.md §4).
 #[derive(Debug, Clone, Args)]
@@ -17,7 +17,7 @@ pub struct ChargeConfig {
     pub charge_reconcile_after: Duration,
 
     /// Bonus in percent of a member's first charge; 0 gives none
-    #[arg(long, env = "PAYDESK_FIRST_CHARGE_PERCENT", default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=1000))]
+    #[arg(long, env = "PAYDESK_FIRST_CHARGE_PERCENT", default_value_t = 0, value_parser = whole::<i32>(0..=1000))]
     pub first_charge_percent: i32,
 
     /// Pause between two runs of the worker that grants bonuses anew
@@ -25,7 +25,7 @@ pub struct ChargeConfig {
     pub charge_job_interval: Duration,
 
     /// Jobs that one run takes at most
-    #[arg(long, env = "PAYDESK_CHARGE_JOB_BATCH", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, env = "PAYDESK_CHARGE_JOB_BATCH", default_value_t = 30, value_parser = whole::<u16>(1..=1000))]
     pub charge_job_batch: u16,
 
     /// Waits after a bonus could not be granted: at once, by the first retry, by the second, …; the last one stands for
@@ -34,7 +34,7 @@ pub struct ChargeConfig {
     pub charge_job_backoff: Vec<Duration>,
 
     /// Failed retries after which a job is FAILED
-    #[arg(long, env = "PAYDESK_CHARGE_JOB_MAX_RETRIES", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=1000))]
+    #[arg(long, env = "PAYDESK_CHARGE_JOB_MAX_RETRIES", default_value_t = 3, value_parser = whole::<i32>(1..=1000))]
     pub charge_job_max_retries: i32,
 
     /// The lease: a job in PROCESSING for longer belongs to a process that died

@@ -2,18 +2,18 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::value::positive_duration;
+use super::value::{positive_duration, whole};
 
 /// How messages are consumed (domain.md §2).
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Consumers")]
 pub struct ConsumerConfig {
     /// Messages of one queue in hand at most
-    #[arg(long, env = "PAYDESK_CONSUMER_PREFETCH", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, env = "PAYDESK_CONSUMER_PREFETCH", default_value_t = 16, value_parser = whole::<u16>(1..=u16::MAX))]
     pub consumer_prefetch: u16,
 
     /// Tries after the first when the fault is not the message's; then it is dead-lettered
-    #[arg(long, env = "PAYDESK_CONSUMER_RETRIES", default_value_t = 3, value_parser = clap::value_parser!(i32).range(0..=1000))]
+    #[arg(long, env = "PAYDESK_CONSUMER_RETRIES", default_value_t = 3, value_parser = whole::<i32>(0..=1000))]
     pub consumer_retries: i32,
 
     /// The wait before the first of these tries; it doubles with each, up to one minute

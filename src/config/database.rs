@@ -5,7 +5,7 @@ use secrecy::SecretString;
 
 use super::{
     SettingError,
-    value::{certificates, positive_duration, secret},
+    value::{certificates, positive_duration, secret, whole},
 };
 
 /// How to reach PostgreSQL.
@@ -17,7 +17,7 @@ pub struct DatabaseConfig {
     pub database_url: SecretString,
 
     /// Connections that this process holds at most, beside one for LISTEN
-    #[arg(long, env = "PAYDESK_DB_POOL_SIZE", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, env = "PAYDESK_DB_POOL_SIZE", default_value_t = 16, value_parser = whole::<u32>(1..=1000))]
     pub db_pool_size: u32,
 
     /// How long a request waits for a free connection before it is told to try again

@@ -3,7 +3,10 @@ use std::net::SocketAddr;
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{SettingError, value::secret};
+use super::{
+    SettingError,
+    value::{secret, whole},
+};
 
 /// The HTTP side: where to listen and what to allow.
 #[derive(Debug, Clone, Args)]
@@ -33,12 +36,16 @@ pub struct HttpConfig {
     #[arg(long, env = "PAYDESK_DEV_LOGIN", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub dev_login: bool,
 
+    /// Takes from browsers, which are known by the console's cookie, nothing but the queries that this version's console has
+    #[arg(long, env = "PAYDESK_CONSOLE_QUERIES_ONLY", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub console_queries_only: bool,
+
     /// Operations a second that one ADMIN or OPERATOR subject may send
-    #[arg(long, env = "PAYDESK_RATE_LIMIT_OPERATOR", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, env = "PAYDESK_RATE_LIMIT_OPERATOR", default_value_t = 20, value_parser = whole::<u32>(1..=u32::MAX))]
     pub rate_limit_operator: u32,
 
     /// Operations a second that one SERVICE subject may send
-    #[arg(long, env = "PAYDESK_RATE_LIMIT_SERVICE", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, env = "PAYDESK_RATE_LIMIT_SERVICE", default_value_t = 2000, value_parser = whole::<u32>(1..=u32::MAX))]
     pub rate_limit_service: u32,
 }
 

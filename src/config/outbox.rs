@@ -4,7 +4,7 @@ use chrono::NaiveTime;
 use chrono_tz::Tz;
 use clap::Args;
 
-use super::value::{duration, positive_duration};
+use super::value::{duration, positive_duration, whole};
 
 /// The outbox's policies (domain.md §3).
 #[derive(Debug, Clone, Args)]
@@ -15,7 +15,7 @@ pub struct OutboxConfig {
     pub outbox_pending_interval: Duration,
 
     /// First page of a look for PENDING events
-    #[arg(long, env = "PAYDESK_OUTBOX_PENDING_BATCH", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, env = "PAYDESK_OUTBOX_PENDING_BATCH", default_value_t = 16, value_parser = whole::<u32>(1..=10_000))]
     pub outbox_pending_batch: u32,
 
     /// How often FAILED events whose time has come are looked for
@@ -23,11 +23,11 @@ pub struct OutboxConfig {
     pub outbox_retry_interval: Duration,
 
     /// First page of a look for FAILED events
-    #[arg(long, env = "PAYDESK_OUTBOX_RETRY_BATCH", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, env = "PAYDESK_OUTBOX_RETRY_BATCH", default_value_t = 16, value_parser = whole::<u32>(1..=10_000))]
     pub outbox_retry_batch: u32,
 
     /// Failed tries after which an event is DEAD_LETTERED
-    #[arg(long, env = "PAYDESK_OUTBOX_MAX_RETRIES", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..))]
+    #[arg(long, env = "PAYDESK_OUTBOX_MAX_RETRIES", default_value_t = 3, value_parser = whole::<i32>(1..=i32::MAX))]
     pub outbox_max_retries: i32,
 
     /// The wait after an event's first failed try; it doubles with each
@@ -51,19 +51,19 @@ pub struct OutboxConfig {
     pub outbox_confirm_timeout: Duration,
 
     /// Publishers that always run
-    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHERS", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHERS", default_value_t = 4, value_parser = whole::<u16>(1..=64))]
     pub outbox_publishers: u16,
 
     /// Publishers while the queue is full
-    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, env = "PAYDESK_OUTBOX_PUBLISHERS_MAX", default_value_t = 8, value_parser = whole::<u16>(1..=64))]
     pub outbox_publishers_max: u16,
 
     /// Hand-overs that wait for a publisher; a full queue drops the hint, never the event
-    #[arg(long, env = "PAYDESK_OUTBOX_QUEUE", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, env = "PAYDESK_OUTBOX_QUEUE", default_value_t = 64, value_parser = whole::<u16>(1..=u16::MAX))]
     pub outbox_queue: u16,
 
     /// Messages in flight at most, over all publishers
-    #[arg(long, env = "PAYDESK_OUTBOX_WINDOW", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, env = "PAYDESK_OUTBOX_WINDOW", default_value_t = 1024, value_parser = whole::<u16>(1..=u16::MAX))]
     pub outbox_window: u16,
 
     /// When old events are deleted, once a day, by the clock of the cleanup's time zone

@@ -1,6 +1,6 @@
 //! How single settings are read.
 
-use std::{convert::Infallible, path::Path, time::Duration};
+use std::{convert::Infallible, fmt::Display, ops::RangeInclusive, path::Path, str::FromStr, time::Duration};
 
 use clap::Command;
 use secrecy::SecretString;
@@ -19,6 +19,17 @@ pub fn without_empty_variables(command: Command) -> Command {
     command.mut_subcommands(|subcommand| {
         subcommand.mut_args(|arg| if is_empty(&arg) { arg.env(None::<&str>) } else { arg })
     })
+}
+
+/// A whole number within these bounds.
+pub fn whole<T>(bounds: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync
+where
+    T: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let within = text.parse().ok().filter(|number| bounds.contains(number));
+        within.ok_or_else(|| format!("write a whole number from {} to {}", bounds.start(), bounds.end()))
+    }
 }
 
 /// Durations such as `10s`, `5m`, `30d`.
@@ -83,6 +94,15 @@ mod tests {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
         assert!(positive_duration("0ms").is_err());
+    }
+
+    #[test]
+    fn a_number_is_whole_and_within_its_bounds() {
+        let percent = whole::<i32>(0..=1000);
+        assert_eq!(percent("15"), Ok(15));
+        for wrong in ["", "abc", "1.5", "-1", "1001", "99999999999"] {
+            assert_eq!(percent(wrong), Err("write a whole number from 0 to 1000".to_owned()), "{wrong}");
+        }
     }
 
     #[test]

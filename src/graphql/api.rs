@@ -17,6 +17,7 @@ use futures_util::{
 
 use super::{
     answer::{Rendered, Rendering},
+    documents,
     error::ApiError,
     limits::{self, Checked, Shape},
     loads::{Loads, WithLoads},
@@ -30,6 +31,8 @@ use crate::{auth::Principal, telemetry::record};
 pub struct ApiOptions {
     /// Answers introspection and names near misses: development only.
     pub introspection: bool,
+    /// Takes nothing from browsers but the console's own queries.
+    pub console_queries_only: bool,
     /// Operations a second.
     pub rate_limit: RateLimit,
 }
@@ -39,6 +42,8 @@ pub struct ApiOptions {
 pub struct Caller {
     /// The verified bearer.
     pub principal: Principal,
+    /// Whether the console's cookie says so, and no token.
+    pub is_browser: bool,
     /// The request's id.
     pub request_id: String,
 }
@@ -81,6 +86,7 @@ struct Inner {
     shape: Shape,
     limiter: RateLimiter,
     introspection: bool,
+    console_queries_only: bool,
     prepare: Box<Prepare>,
 }
 
@@ -135,6 +141,7 @@ impl Api {
             executor: Box::new(schema),
             limiter: RateLimiter::new(options.rate_limit),
             introspection: options.introspection,
+            console_queries_only: options.console_queries_only,
             prepare: Box::new(prepare),
         }))
     }
@@ -216,13 +223,14 @@ impl Api {
 
     fn admit(&self, mut incoming: Incoming, caller: &Caller) -> Result<Admitted, ApiError> {
         self.0.limiter.take(&caller.principal, Instant::now())?;
-        limits::check_text(incoming.query())?;
-        let document = parse_query(incoming.query()).map_err(|error| syntax(&error))?;
         let variables = incoming.take_variables();
+        let query = documents::text(&incoming, caller, self.0.console_queries_only)?;
+        limits::check_text(query)?;
+        let document = parse_query(query).map_err(|error| syntax(&error))?;
         let name = incoming.operation_name();
         let checked =
             limits::check_document(&document, name, &variables, &self.0.shape, self.0.introspection)?;
-        let mut request = Request::new(incoming.query()).variables(variables);
+        let mut request = Request::new(query).variables(variables);
         request.operation_name = name.map(str::to_owned);
         request.set_parsed_query(document);
         let loads = Loads::default();

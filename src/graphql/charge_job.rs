@@ -303,11 +303,13 @@ impl ChargeJobSubscription {
         ctx: &Context<'_>,
         id: ID,
     ) -> Result<impl Stream<Item = ChargeJobObject> + use<>, ApiError> {
-        guard::reader(ctx)?;
-        let id = input::id(&["id"], &id)?;
-        let services = Services::of(ctx)?;
-        let watching = services.charge_job_watcher.watch(id).await.map_err(input::failed)?;
-        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such charge job."))?;
-        Ok(watch::changes(watching, ChargeJobObject, watch::never))
+        watch::row(
+            ctx,
+            ("charge job", &id),
+            |services| &services.charge_job_watcher,
+            ChargeJobObject,
+            watch::never,
+        )
+        .await
     }
 }

@@ -332,11 +332,13 @@ impl OutboxSubscription {
         ctx: &Context<'_>,
         id: ID,
     ) -> Result<impl Stream<Item = OutboxEventObject> + use<>, ApiError> {
-        guard::reader(ctx)?;
-        let id = input::id(&["id"], &id)?;
-        let services = Services::of(ctx)?;
-        let watching = services.outbox_watcher.watch(id).await.map_err(input::failed)?;
-        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such outbox event."))?;
-        Ok(watch::changes(watching, OutboxEventObject, watch::never))
+        watch::row(
+            ctx,
+            ("outbox event", &id),
+            |services| &services.outbox_watcher,
+            OutboxEventObject,
+            watch::never,
+        )
+        .await
     }
 }

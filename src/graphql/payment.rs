@@ -304,11 +304,13 @@ impl PaymentSubscription {
         ctx: &Context<'_>,
         id: ID,
     ) -> Result<impl Stream<Item = PaymentObject> + use<>, ApiError> {
-        guard::reader(ctx)?;
-        let id = input::id(&["id"], &id)?;
-        let services = Services::of(ctx)?;
-        let watching = services.payment_watcher.watch(id).await.map_err(input::failed)?;
-        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such payment."))?;
-        Ok(watch::changes(watching, PaymentObject, |payment| payment.is(PaymentStatus::Refunded)))
+        watch::row(
+            ctx,
+            ("payment", &id),
+            |services| &services.payment_watcher,
+            PaymentObject,
+            |payment| payment.is(PaymentStatus::Refunded),
+        )
+        .await
     }
 }

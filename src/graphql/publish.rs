@@ -108,7 +108,7 @@ pub(super) fn attempts(event: &OutboxEvent, failures: &[Failure]) -> Vec<Publish
 }
 
 fn failed_attempt(failure: &Failure) -> Option<PublishAttempt> {
-    // A failure without these did not come from a try: the limit was lowered under the row.
+    // A failure without these did not come from a try.
     let outcome = ErrorCode::parse(&failure.code)?;
     let detail = failure.detail.as_ref()?;
     let text = |name: &str| detail.0.get(name).and_then(serde_json::Value::as_str);

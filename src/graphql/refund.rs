@@ -302,11 +302,7 @@ impl RefundSubscription {
         ctx: &Context<'_>,
         id: ID,
     ) -> Result<impl Stream<Item = RefundObject> + use<>, ApiError> {
-        guard::reader(ctx)?;
-        let id = input::id(&["id"], &id)?;
-        let services = Services::of(ctx)?;
-        let watching = services.refund_watcher.watch(id).await.map_err(input::failed)?;
-        let watching = watching.ok_or_else(|| ApiError::not_found("There is no such refund."))?;
-        Ok(watch::changes(watching, RefundObject, watch::never))
+        watch::row(ctx, ("refund", &id), |services| &services.refund_watcher, RefundObject, watch::never)
+            .await
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Incoming {
     #[serde(default)]
     query: Option<String>,
     #[serde(default)]
+    document_id: Option<String>,
+    #[serde(default)]
     operation_name: Option<String>,
     #[serde(default)]
     variables: Option<serde_json::Map<String, serde_json::Value>>,
@@ -26,6 +28,11 @@ impl Incoming {
     /// The query's text; empty when there is none, which no query is.
     pub(super) fn query(&self) -> &str {
         self.query.as_deref().unwrap_or_default()
+    }
+
+    /// The name of a query that the server has.
+    pub(super) fn document_id(&self) -> Option<&str> {
+        self.document_id.as_deref()
     }
 
     /// Which operation is to run; clients that have none write null, nothing, or an empty string.

@@ -30,7 +30,7 @@ pub(crate) fn principal(subject: &str, roles: &[Role]) -> Principal {
 }
 
 pub(crate) fn caller(roles: &[Role]) -> Caller {
-    Caller { principal: principal("alice", roles), request_id: "r-1".to_owned() }
+    Caller { principal: principal("alice", roles), is_browser: false, request_id: "r-1".to_owned() }
 }
 
 /// What the test looks at from outside.
@@ -188,7 +188,11 @@ impl Events {
 pub(crate) fn api(introspection: bool, rate: u32) -> (Api, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let schema = Schema::build(Query(seen.clone()), Mutation(seen.clone()), Events(seen.clone()));
-    let options = ApiOptions { introspection, rate_limit: RateLimit { operator: rate, service: rate } };
+    let options = ApiOptions {
+        introspection,
+        console_queries_only: false,
+        rate_limit: RateLimit { operator: rate, service: rate },
+    };
     let prepared = seen.clone();
     let prepare = move |data: &mut Data, _| {
         data.insert(Loader(prepared.loaders.fetch_add(1, Ordering::SeqCst)));

@@ -1,15 +1,28 @@
 //! A watched row as a stream. Free of Diesel's traits, which the subscription macro does not bear.
 
+use async_graphql::{Context, ID};
 use futures_util::{Stream, stream};
 
-use crate::db::Watching;
+use super::{error::ApiError, guard, input, schema::Services};
+use crate::db::{RowSource, Watcher, Watching};
 
-/// The row as it is, then each version that differs from the one before; `is_last` says after which the stream ends.
-pub(super) fn changes<R, N>(
-    watching: Watching<R>,
-    to_node: fn(R) -> N,
-    is_last: fn(&R) -> bool,
-) -> impl Stream<Item = N>
+/// For readers: the row with this id as it is, then each version that differs from the one before. `what` is what there
+/// may be none of; `is_last` says after which version the stream ends.
+pub(super) async fn row<S: RowSource, N>(
+    ctx: &Context<'_>,
+    (what, id): (&str, &ID),
+    watcher: fn(&Services) -> &Watcher<S>,
+    to_node: fn(S::Row) -> N,
+    is_last: fn(&S::Row) -> bool,
+) -> Result<impl Stream<Item = N> + use<S, N>, ApiError> {
+    guard::reader(ctx)?;
+    let id = input::id(&["id"], id)?;
+    let watching = watcher(Services::of(ctx)?).watch(id).await.map_err(input::failed)?;
+    let watching = watching.ok_or_else(|| ApiError::not_found(format!("There is no such {what}.")))?;
+    Ok(changes(watching, to_node, is_last))
+}
+
+fn changes<R, N>(watching: Watching<R>, to_node: fn(R) -> N, is_last: fn(&R) -> bool) -> impl Stream<Item = N>
 where
     R: Clone + PartialEq,
 {

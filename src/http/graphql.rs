@@ -20,8 +20,8 @@ pub(super) async fn post(
     headers: HeaderMap,
     request_body: Body,
 ) -> Response {
-    let principal = match authenticate(&http, &headers).await {
-        Ok(principal) => principal,
+    let (principal, is_browser) = match authenticate(&http, &headers).await {
+        Ok(known) => known,
         Err(Unknown::Token(error)) => return refuse_token(error, &request_id),
         Err(Unknown::Foreign) => {
             return answer::error(StatusCode::FORBIDDEN, &ApiError::forbidden(), &request_id);
@@ -34,7 +34,7 @@ pub(super) async fn post(
         Ok(bytes) => bytes,
         Err(refused) => return answer::error(refused.status, &refused.error, &request_id),
     };
-    let caller = Caller { principal, request_id: request_id.as_str().to_owned() };
+    let caller = Caller { principal, is_browser, request_id: request_id.as_str().to_owned() };
     let answered = http.api.execute(&bytes, &caller).await;
     let status = StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     answer::json(status, answered.body)
@@ -48,15 +48,16 @@ enum Unknown {
     Foreign,
 }
 
-/// By the token if there is one, else by the console's cookie.
-async fn authenticate(http: &Http, headers: &HeaderMap) -> Result<Principal, Unknown> {
+/// By the token if there is one, else by the console's cookie; tells whether it was the cookie.
+async fn authenticate(http: &Http, headers: &HeaderMap) -> Result<(Principal, bool), Unknown> {
     if !headers.contains_key(header::AUTHORIZATION)
         && let Some(session) = http.sign_in.cookie(headers)
     {
         let principal = session.map_err(Unknown::Token)?;
-        return if session::is_from_console(headers) { Ok(principal) } else { Err(Unknown::Foreign) };
+        return if session::is_from_console(headers) { Ok((principal, true)) } else { Err(Unknown::Foreign) };
     }
-    bearer_of(http, headers).await.map_err(Unknown::Token)
+    let principal = bearer_of(http, headers).await.map_err(Unknown::Token)?;
+    Ok((principal, false))
 }
 
 /// The bearer of the request's one `Authorization` header.

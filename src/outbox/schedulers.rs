@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     db::DbError,
-    failures::{self, FailureKind, NewFailure},
+    failures::FailureKind,
     telemetry::record,
     workers::{TickError, Worker},
 };
@@ -195,11 +195,7 @@ impl RecoveryScheduler {
 
     /// One batch of FAILED rows that no scan finds; true if there may be more.
     async fn mend_failed(&self) -> Result<bool, DbError> {
-        let mut tx = self.0.db.begin().await?;
-        let mended = store::mend_failed(tx.conn(), self.0.config.outbox_max_retries, RECOVERY_BATCH).await?;
-        let failures: Vec<NewFailure> = mended.iter().filter_map(store::MendedEvent::dead_lettered).collect();
-        failures::record_all(tx.conn(), &failures).await?;
-        tx.commit().await?;
-        Ok(i64::try_from(mended.len()).unwrap_or(i64::MAX) == RECOVERY_BATCH)
+        let mended = store::mend_failed(&mut *self.0.db.conn().await?, RECOVERY_BATCH).await?;
+        Ok(i64::try_from(mended).unwrap_or(i64::MAX) == RECOVERY_BATCH)
     }
 }

@@ -10,10 +10,9 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{OutboxStatus, lanes::AggregateKey};
+use super::lanes::AggregateKey;
 use crate::{
     db::Statement,
-    failures::{FailureKind, NewFailure, Severity, SubjectType},
     types::{Instant, millis},
 };
 
@@ -131,65 +130,15 @@ pub(super) async fn stuck(
     .await
 }
 
-/// A FAILED row that no scan would have found.
-#[derive(Debug, Clone, QueryableByName)]
-pub(super) struct MendedEvent {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    status: String,
-    #[diesel(sql_type = Text)]
-    event_type: String,
-    #[diesel(sql_type = SqlUuid)]
-    flow_id: Uuid,
-    #[diesel(sql_type = Integer)]
-    retry_count: i32,
-    #[diesel(sql_type = Integer)]
-    attempt_count: i32,
-    #[diesel(sql_type = Nullable<Text>)]
-    last_error_code: Option<String>,
-}
-
-impl MendedEvent {
-    /// What is to be told if it was given up; a row that is tried again now is not worth telling.
-    pub(super) fn dead_lettered(&self) -> Option<NewFailure> {
-        (self.status == OutboxStatus::DeadLettered.as_str()).then(|| NewFailure {
-            kind: FailureKind::OutboxDeadLettered,
-            severity: Severity::Critical,
-            subject_type: SubjectType::OutboxEvent,
-            subject_id: self.id.to_string(),
-            event_type: Some(self.event_type.clone()),
-            code: self.last_error_code.clone().unwrap_or_else(|| "RETRY_LIMIT".to_owned()),
-            message: format!("it failed {} times, which is at or over the limit", self.retry_count),
-            detail: None,
-            attempt: self.attempt_count,
-            flow_id: Some(self.flow_id),
-        })
-    }
-}
-
-/// FAILED rows that no scan would find: without a next try, which only a hand can have written, they are due now;
-/// at the retry limit (lowered since, or written by hand) they are `DEAD_LETTERED`.
-pub(super) async fn mend_failed(
-    conn: &mut AsyncPgConnection,
-    max_retries: i32,
-    limit: i64,
-) -> QueryResult<Vec<MendedEvent>> {
+/// Makes FAILED rows without a next try, which only a hand can have written and no scan would find, due now.
+pub(super) async fn mend_failed(conn: &mut AsyncPgConnection, limit: i64) -> QueryResult<usize> {
     Statement::new(
-        "WITH astray AS MATERIALIZED (
-             SELECT id FROM payment_outbox
-             WHERE status = 'FAILED' AND (next_retry_at IS NULL OR retry_count >= $1)
-             ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
-         )
-         UPDATE payment_outbox o
-         SET status = CASE WHEN retry_count >= $1 THEN 'DEAD_LETTERED' ELSE 'FAILED' END,
-             dead_lettered_at = CASE WHEN retry_count >= $1 THEN now() END,
-             next_retry_at = CASE WHEN retry_count >= $1 THEN NULL ELSE now() END
-         FROM astray WHERE o.id = astray.id
-         RETURNING o.id, o.status, event_type, flow_id, retry_count, attempt_count, last_error_code",
+        "UPDATE payment_outbox SET next_retry_at = now()
+         WHERE id = ANY (ARRAY(
+             SELECT id FROM payment_outbox WHERE status = 'FAILED' AND next_retry_at IS NULL
+             LIMIT $1 FOR UPDATE SKIP LOCKED))",
     )
-    .bind::<Integer, _>(max_retries)
     .bind::<BigInt, _>(limit)
-    .load(conn)
+    .execute(conn)
     .await
 }

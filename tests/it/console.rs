@@ -123,6 +123,42 @@ async fn a_token_becomes_a_cookie_that_only_the_browser_sees_and_that_asks_as_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_can_be_held_to_the_consoles_own_queries_and_a_token_is_not() {
+    let test = with_sessions().set("console-queries-only", "true").start().await;
+    let cookie = signed_in(&test, &[Role::Admin]).await;
+    let (origin, bearer) =
+        (format!("http://{}", test.base), format!("Bearer {}", token(&[Role::Admin], "alice")));
+    let browser = [
+        ("cookie", cookie.as_str()),
+        ("origin", &origin),
+        ("x-paydesk-console", "1"),
+        ("content-type", "application/json"),
+    ];
+    let service = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let written: Value =
+        serde_json::from_str(include_str!("../../web/src/gql/persisted-documents.json")).unwrap();
+    let books =
+        written.as_object().unwrap().iter().find(|(_, text)| text.to_string().contains("query Books"));
+    let own =
+        json!({ "query": "query Other { viewer { subject } }", "documentId": books.unwrap().0 }).to_string();
+    let post = async |headers: &[(&str, &str)], body: &str| {
+        send(&test.base, "POST", "/graphql", headers, body).await.json()
+    };
+
+    // What runs is the query that the server knows under the name, not the text beside it.
+    let answer = post(&browser, &own).await;
+    assert!(answer["data"]["invariants"].is_array(), "{answer}");
+    let unknown = r#"{"query":"{ viewer { subject } }","documentId":"sha256:0"}"#;
+    for refused in [QUERY, unknown] {
+        let answer = post(&browser, refused).await;
+        assert_eq!(answer["errors"][0]["extensions"]["code"], "BAD_USER_INPUT", "{answer}");
+        assert!(answer["data"].is_null(), "{answer}");
+    }
+    assert_eq!(post(&service, QUERY).await["data"]["viewer"]["subject"], "alice");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cookie_is_good_for_nothing_but_a_json_post_of_our_own_page() {
     let test = with_sessions().start().await;
     let cookie = signed_in(&test, &[Role::Admin]).await;

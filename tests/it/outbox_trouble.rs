@@ -132,22 +132,29 @@ async fn rows_stuck_in_processing_are_recovered_also_on_their_last_try() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_rows_that_no_scan_would_find_are_mended() {
-    let test = TestApp::builder().set("outbox-recovery-interval", "200ms").start().await;
+async fn failed_rows_that_no_scan_would_find_are_mended_and_those_at_the_limit_have_a_last_try() {
+    let test = TestApp::builder()
+        .set("outbox-recovery-interval", "200ms")
+        .set("outbox-retry-interval", "200ms")
+        .start()
+        .await;
     let _inbox = test.inbox(&["x"]).await;
-    let without_time = test.insert_event("x").await;
-    let over_limit = test.insert_event("x").await;
-    test.reaches(over_limit, "PUBLISHED").await;
-    test.reaches(without_time, "PUBLISHED").await;
+    let (without_time, arriving, refused) =
+        (test.insert_event("x").await, test.insert_event("x").await, test.insert_event("x").await);
+    for id in [without_time, arriving, refused] {
+        test.reaches(id, "PUBLISHED").await;
+    }
     test.db
         .run(&format!(
             "UPDATE payment_outbox SET status = 'FAILED', next_retry_at = NULL, retry_count = 1 WHERE id = {without_time};
-             UPDATE payment_outbox SET status = 'FAILED', next_retry_at = now() + interval '1 day', retry_count = 3
-             WHERE id = {over_limit}"
+             UPDATE payment_outbox SET status = 'FAILED', next_retry_at = now(), retry_count = 3 WHERE id = {arriving};
+             UPDATE payment_outbox SET status = 'FAILED', next_retry_at = now(), retry_count = 3, routing_key = 'nobody'
+             WHERE id = {refused}"
         ))
         .await;
     test.reaches(without_time, "PUBLISHED").await;
-    test.reaches(over_limit, "DEAD_LETTERED").await;
+    test.reaches(arriving, "PUBLISHED").await;
+    test.reaches(refused, "DEAD_LETTERED").await;
     assert_eq!(test.db.count("failure WHERE kind = 'OUTBOX_DEAD_LETTERED'").await, 1);
     test.stop().await;
 }

@@ -307,7 +307,7 @@ impl Watched<'_> {
             "SET status = 'PUBLISHED'",
             "SET status = mark.status",
             "interval '1 millisecond'\n         ORDER BY coalesce",
-            "WITH astray AS",
+            "UPDATE payment_outbox SET next_retry_at = now()",
             "WHERE status = 'PENDING' AND NOT suspect",
             "WHERE status = 'FAILED' AND NOT suspect",
         ] {

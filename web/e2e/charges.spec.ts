@@ -70,6 +70,33 @@ test("a bonus that failed for good is found, retried and granted once", async ({
   await page.getByRole("link", { name: "All of them" }).first().click();
   await expect(page).toHaveURL(`/charges?memberId=${member}`);
   await expect(page.locator("a[data-row]")).toHaveCount(2);
+  await expect(page.locator("[data-count]")).toHaveText("2 charges");
+  // All jobs are all of them, the granted ones too.
+  await page.goto(`/charge-jobs?memberId=${member}`);
+  await expect(page.getByRole("button", { name: "All", exact: true })).toHaveAttribute("aria-pressed", "true");
+  await expect(page.locator("tbody [data-status=DONE]")).toHaveCount(1);
+  await expect(page.locator("[data-count]")).toHaveText("1 bonus job");
+  await page.goto("/charge-jobs?memberId=1&status=FAILED");
+  await expect(page.getByText("Nothing matches Failed · Member 1.")).toBeVisible();
+});
+
+test("a member is found by id, and among those who bought last", async ({ stack, admin: page }) => {
+  const member = await stack.member("Haneul");
+  await stack.buy(member);
+  await page.keyboard.press("g");
+  await page.keyboard.press("u");
+  await expect(page.getByRole("heading", { level: 1, name: "Members" })).toBeVisible();
+  await expect(page.getByRole("row", { name: /Haneul/ })).toBeVisible();
+  await page.keyboard.press("/");
+  await page.keyboard.type(` ${member} `);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(`/members/${member}`);
+  await expect(page.getByRole("heading", { name: `Member ${member}` })).toBeVisible();
+  await page.getByRole("link", { name: "Back to Members" }).click();
+  await page.locator(`a[data-row="${member}"]`).click();
+  await expect(page.getByText("Haneul")).toBeVisible();
+  await page.goto("/members/987654321");
+  await expect(page.getByText("There is no member with the id 987654321.")).toBeVisible();
 });
 
 test("the jobs are run now, and what was done is told", async ({ admin: page }) => {
@@ -80,4 +107,9 @@ test("the jobs are run now, and what was done is told", async ({ admin: page }) 
   await dialog.getByRole("button", { name: "Run the jobs now" }).click();
   await expect(dialog).toBeHidden();
   await expect(page.getByRole("status").getByText(/taken, \d+ granted|No promotion is active/)).toBeVisible();
+  // Forced, it looks whatever promotions there are.
+  await page.getByRole("button", { name: "Run the jobs now" }).click();
+  await dialog.getByLabel("Also while no promotion is active").check();
+  await dialog.getByRole("button", { name: "Run the jobs now" }).click();
+  await expect(page.getByRole("status").getByText(/taken, \d+ granted/)).toBeVisible();
 });

@@ -46,6 +46,11 @@ test("a second requeue of the same event is refused, and the refusal never looks
   await page.goto(`/outbox/${event}`);
   await page.getByRole("button", { name: "Requeue" }).click();
   const dialog = page.getByRole("dialog");
+  await expect(
+    dialog.getByText(
+      `No queue is bound to the exchange ${stack.prefix}payment.events for the routing key payment.completed.`,
+    ),
+  ).toBeVisible();
   // No reason, no action.
   await dialog.getByRole("button", { name: "Requeue" }).click();
   await expect(dialog.getByText("Write why.")).toBeVisible();
@@ -60,6 +65,24 @@ test("a second requeue of the same event is refused, and the refusal never looks
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
   await expect(chip(page, "PUBLISHED")).toBeVisible();
+});
+
+test("an event that nobody had to hear is no error", async ({ stack, admin: page }) => {
+  const listener = await stack.listen("payment.completed");
+  const payment = await stack.pay();
+  await stack.gql(
+    "mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { replayed } }",
+    { input: { idempotencyKey: `unheard-${payment}`, paymentId: payment, reason: "The meeting was moved" } },
+    await stack.sign("ADMIN", "alice"),
+  );
+  await page.goto(`/outbox?aggregateId=${payment}&eventType=PAYMENT_REFUNDED`);
+  const row = page.getByRole("row", { name: /PAYMENT_REFUNDED/ });
+  await expect(row).toContainText("Published");
+  await expect(row).toContainText("nobody listened, allowed");
+  await expect(row).not.toContainText("UNROUTABLE");
+  await page.locator("a[data-row]").click();
+  await expect(page.getByText("nobody listened, allowed")).toBeVisible();
+  await listener.end();
 });
 
 test("a payload is shown with its numbers as written, and copied byte for byte", async ({

@@ -24,6 +24,17 @@ async function findings(page: Page): Promise<string[]> {
   });
 }
 
+/** Words that do not fit: names of things and errors are never cut. */
+async function cut(page: Page): Promise<string[]> {
+  return page
+    .locator("nav a > span, .button, h1, h2, th, dt, dd span, label, td.wrap, [data-feed] a")
+    .evaluateAll((all) =>
+      all
+        .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.matches(".sr-only"))
+        .map((one) => one.textContent ?? ""),
+    );
+}
+
 test.describe("pages", () => {
   let paths: [string, string][] = [];
 
@@ -99,6 +110,7 @@ test.describe("pages", () => {
       ["promotions", "/promotions"],
       ["promotion", `/promotions/${await one("SELECT max(id) FROM charge_event")}`],
       ["new-promotion", "/promotions/new"],
+      ["members", "/members"],
       ["member", `/members/${member}`],
       ["settings", "/settings"],
       ["empty", "/payments?userId=1&status=FAILED"],
@@ -133,6 +145,7 @@ test.describe("pages", () => {
             () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
           );
           expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+          expect(await cut(page), `${name} in ${locale}`).toEqual([]);
           if ((locale === "ko") === (theme === "dark"))
             await page.screenshot({ path: `${SHOTS}${name}-${locale}-${theme}.png` });
         }

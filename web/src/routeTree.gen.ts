@@ -18,6 +18,7 @@ import { Route as ChargesIndexRouteImport } from "./routes/charges/index";
 import { Route as ChargesIdRouteImport } from "./routes/charges/$id";
 import { Route as DeadLettersIndexRouteImport } from "./routes/dead-letters/index";
 import { Route as DeadLettersIdRouteImport } from "./routes/dead-letters/$id";
+import { Route as MembersIndexRouteImport } from "./routes/members/index";
 import { Route as MembersIdRouteImport } from "./routes/members/$id";
 import { Route as OutboxIndexRouteImport } from "./routes/outbox/index";
 import { Route as OutboxIdRouteImport } from "./routes/outbox/$id";
@@ -72,6 +73,11 @@ const DeadLettersIndexRoute = DeadLettersIndexRouteImport.update({
 const DeadLettersIdRoute = DeadLettersIdRouteImport.update({
   id: "/dead-letters/$id",
   path: "/dead-letters/$id",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const MembersIndexRoute = MembersIndexRouteImport.update({
+  id: "/members/",
+  path: "/members/",
   getParentRoute: () => rootRouteImport,
 } as any);
 const MembersIdRoute = MembersIdRouteImport.update({
@@ -141,6 +147,7 @@ export interface FileRoutesByFullPath {
   "/charge-jobs/": typeof ChargeJobsIndexRoute;
   "/charges/": typeof ChargesIndexRoute;
   "/dead-letters/": typeof DeadLettersIndexRoute;
+  "/members/": typeof MembersIndexRoute;
   "/outbox/": typeof OutboxIndexRoute;
   "/payments/": typeof PaymentsIndexRoute;
   "/promotions/": typeof PromotionsIndexRoute;
@@ -162,6 +169,7 @@ export interface FileRoutesByTo {
   "/charge-jobs": typeof ChargeJobsIndexRoute;
   "/charges": typeof ChargesIndexRoute;
   "/dead-letters": typeof DeadLettersIndexRoute;
+  "/members": typeof MembersIndexRoute;
   "/outbox": typeof OutboxIndexRoute;
   "/payments": typeof PaymentsIndexRoute;
   "/promotions": typeof PromotionsIndexRoute;
@@ -184,6 +192,7 @@ export interface FileRoutesById {
   "/charge-jobs/": typeof ChargeJobsIndexRoute;
   "/charges/": typeof ChargesIndexRoute;
   "/dead-letters/": typeof DeadLettersIndexRoute;
+  "/members/": typeof MembersIndexRoute;
   "/outbox/": typeof OutboxIndexRoute;
   "/payments/": typeof PaymentsIndexRoute;
   "/promotions/": typeof PromotionsIndexRoute;
@@ -207,6 +216,7 @@ export interface FileRouteTypes {
     | "/charge-jobs/"
     | "/charges/"
     | "/dead-letters/"
+    | "/members/"
     | "/outbox/"
     | "/payments/"
     | "/promotions/"
@@ -228,6 +238,7 @@ export interface FileRouteTypes {
     | "/charge-jobs"
     | "/charges"
     | "/dead-letters"
+    | "/members"
     | "/outbox"
     | "/payments"
     | "/promotions"
@@ -249,6 +260,7 @@ export interface FileRouteTypes {
     | "/charge-jobs/"
     | "/charges/"
     | "/dead-letters/"
+    | "/members/"
     | "/outbox/"
     | "/payments/"
     | "/promotions/"
@@ -271,6 +283,7 @@ export interface RootRouteChildren {
   ChargeJobsIndexRoute: typeof ChargeJobsIndexRoute;
   ChargesIndexRoute: typeof ChargesIndexRoute;
   DeadLettersIndexRoute: typeof DeadLettersIndexRoute;
+  MembersIndexRoute: typeof MembersIndexRoute;
   OutboxIndexRoute: typeof OutboxIndexRoute;
   PaymentsIndexRoute: typeof PaymentsIndexRoute;
   PromotionsIndexRoute: typeof PromotionsIndexRoute;
@@ -340,6 +353,13 @@ declare module "@tanstack/react-router" {
       path: "/dead-letters/$id";
       fullPath: "/dead-letters/$id";
       preLoaderRoute: typeof DeadLettersIdRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/members/": {
+      id: "/members/";
+      path: "/members";
+      fullPath: "/members/";
+      preLoaderRoute: typeof MembersIndexRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/members/$id": {
@@ -431,6 +451,7 @@ const rootRouteChildren: RootRouteChildren = {
   ChargeJobsIndexRoute: ChargeJobsIndexRoute,
   ChargesIndexRoute: ChargesIndexRoute,
   DeadLettersIndexRoute: DeadLettersIndexRoute,
+  MembersIndexRoute: MembersIndexRoute,
   OutboxIndexRoute: OutboxIndexRoute,
   PaymentsIndexRoute: PaymentsIndexRoute,
   PromotionsIndexRoute: PromotionsIndexRoute,

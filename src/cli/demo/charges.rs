@@ -72,15 +72,15 @@ const WAYS: [Way; 5] = [
     },
 ];
 
-/// Members, a product and a promotion, then purchases until it is dropped. `simulator` is the gateways' other side.
-pub(super) async fn buy_all(service: &Client, admin: &Client, simulator: &str, rate: u32) {
+/// Members, a product and a promotion, then purchases until it is dropped.
+pub(super) async fn buy_all(service: &Client, admin: &Client, rate: u32) {
     set_up(service, admin).await;
     let mut ticks = tokio::time::interval(Duration::from_secs(1) * PAYMENTS_PER_CHARGE / rate.max(1));
     let mut ways = WAYS.iter().cycle();
     loop {
         ticks.tick().await;
         if let Some(way) = ways.next() {
-            buy(service, simulator, way).await;
+            buy(service, way).await;
         }
     }
 }
@@ -106,7 +106,7 @@ async fn set_up(service: &Client, admin: &Client) {
     }
 }
 
-async fn buy(service: &Client, simulator: &str, way: &Way) {
+async fn buy(service: &Client, way: &Way) {
     let sku = SKUS.get(fastrand::usize(0..SKUS.len())).copied().unwrap_or_default();
     let member = fastrand::u32(1..=MEMBERS).to_string();
     let variables = json!({ "input": {
@@ -131,14 +131,14 @@ async fn buy(service: &Client, simulator: &str, way: &Way) {
     // Payverse and Hecto often tell by themselves, before the client comes back.
     let tells = ["payverse", "hecto"].contains(&way.simulated) && luck % 2 == 0;
     set(&mut purchase, "webhook", json!(tells));
-    let Some(reference) = purchased(service, simulator, &purchase, way).await else { return };
+    let Some(reference) = purchased(service, &purchase, way).await else { return };
     present(service, way, &order_id, sku, &reference).await;
     // The client tries again, or somebody pays twice.
     if luck == 4 {
         present(service, way, &order_id, sku, &reference).await;
     }
     if luck == 5
-        && let Some(again) = purchased(service, simulator, &purchase, way).await
+        && let Some(again) = purchased(service, &purchase, way).await
     {
         present(service, way, &order_id, sku, &again).await;
     }
@@ -157,8 +157,8 @@ fn set(purchase: &mut Value, name: &str, value: Value) {
 }
 
 /// The member pays in the gateway's window: what the client gets back.
-async fn purchased(service: &Client, simulator: &str, purchase: &Value, way: &Way) -> Option<String> {
-    let answer = service.post(&format!("{simulator}/_control/purchases"), purchase).await?;
+async fn purchased(service: &Client, purchase: &Value, way: &Way) -> Option<String> {
+    let answer = service.post(&format!("{}/_control/purchases", service.simulator), purchase).await?;
     answer.get(way.reference)?.as_str().map(str::to_owned)
 }
 

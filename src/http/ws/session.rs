@@ -49,6 +49,8 @@ pub struct Session {
 /// Whose socket it is, and until when.
 struct Bearer {
     principal: Principal,
+    /// By the console's cookie.
+    is_browser: bool,
     until: Instant,
 }
 
@@ -161,11 +163,12 @@ impl Session {
         if self.bearer.is_some() {
             return Err(End::Close(SECOND_INIT));
         }
+        let is_browser = token.is_none();
         let principal = match token {
             Some(token) => self.verify(token).await?,
             None => self.signed_in.take().ok_or(End::Close(FORBIDDEN))?,
         };
-        self.bearer = Some(Bearer { until: expiry(&principal), principal });
+        self.bearer = Some(Bearer { until: expiry(&principal), is_browser, principal });
         self.send_text(ACK.to_owned()).await
     }
 
@@ -193,7 +196,8 @@ impl Session {
             let errors = error_list(&error, &request_id);
             return self.send_text(about(&json_text(&id), "error", Some(&errors))).await;
         }
-        let caller = Caller { principal: bearer.principal.clone(), request_id };
+        let caller =
+            Caller { principal: bearer.principal.clone(), is_browser: bearer.is_browser, request_id };
         let events = self.http.api.open(payload, &caller);
         self.operations.start(id, events);
         Ok(())

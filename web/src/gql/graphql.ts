@@ -588,6 +588,11 @@ export type MemberLedgerQueryVariables = Exact<{
 
 export type MemberLedgerQuery = { member: { ledger: { nodes: Array<{ id: string, container: Container, kind: LedgerKind, can: number, balanceAfter: number, createdAt: string, charge: { id: string, title: string } }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null }, count: { value: number, precision: CountPrecision } } } | null };
 
+export type RecentMembersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RecentMembersQuery = { charges: { nodes: Array<{ id: string, createdAt: string, member: { id: string, nickname: string | null } }> } };
+
 export type OutboxRowFragment = { id: string, eventId: string, eventType: string, aggregateType: string, aggregateId: string, routingKey: string, status: OutboxStatus, retryCount: number, attemptCount: number, nextRetryAt: string | null, lastErrorCode: string | null, createdAt: string, updatedAt: string };
 
 export type OutboxDetailFragment = { correlationId: string, flowId: string, exchange: string, lastError: string | null, claimedBy: string | null, processingStartedAt: string | null, publishedAt: string | null, id: string, eventId: string, eventType: string, aggregateType: string, aggregateId: string, routingKey: string, status: OutboxStatus, retryCount: number, attemptCount: number, nextRetryAt: string | null, lastErrorCode: string | null, createdAt: string, updatedAt: string, attempts: Array<{ number: number, trigger: PublishTrigger, outcome: PublishOutcome, error: string | null, worker: string, startedAt: string, finishedAt: string }>, waitingFor: { reason: WaitReason, until: string | null, since: string | null, detail: string | null } | null, availableActions: Array<{ action: string, allowed: boolean, reason: string | null }>, failures: Array<{ id: string, kind: FailureKind, severity: Severity, code: string, message: string, attempt: number, subjectType: string, subjectId: string, occurredAt: string, cursor: string }> };
@@ -2019,6 +2024,20 @@ fragment Counted on Count {
   value
   precision
 }`, {"hash":"sha256:8decdd089508ece2f6572e9d09e8906189049e3b0429f44e6e7a7b7aee123bcd"}) as unknown as TypedDocumentString<MemberLedgerQuery, MemberLedgerQueryVariables>;
+export const RecentMembersDocument = new TypedDocumentString(`
+    query RecentMembers {
+  charges(first: 50) {
+    nodes {
+      id
+      createdAt
+      member {
+        id
+        nickname
+      }
+    }
+  }
+}
+    `, {"hash":"sha256:c67e3e0db57afb27d15e6a5b28d523e378f35bd1c611cb21a3f9dd3c71030d0d"}) as unknown as TypedDocumentString<RecentMembersQuery, RecentMembersQueryVariables>;
 export const OutboxEventsDocument = new TypedDocumentString(`
     query OutboxEvents($first: Int, $after: String, $last: Int, $before: String, $filter: OutboxFilter) {
   page: outboxEvents(

@@ -1,3 +1,5 @@
+import { type Count, counted } from "./words";
+
 /** Every word of the console. `ko.ts` has the same shape, which the compiler checks. */
 export const en = {
   name: "English",
@@ -9,6 +11,7 @@ export const en = {
     deadLetters: "Dead letters",
     charges: "Charges",
     chargeJobs: "Bonus jobs",
+    members: "Members",
     promotions: "Promotions",
     settings: "Settings",
     main: "Main",
@@ -37,19 +40,16 @@ export const en = {
     connecting: "Connecting",
     reconnecting: "Reconnecting",
     paused: "Paused",
-    idle: "Not connected",
     refused: "Session ended",
     pause: "Pause",
     resume: "Resume",
     fresh: (n: string) => `${n} new – show`,
-    held: "Held while you are in the list",
   },
   list: {
     status: "Status",
     filter: "Filter",
     filterBy: "Filter by",
     value: "Value",
-    apply: "Apply",
     clear: "Clear the filter",
     remove: (what: string) => `Remove ${what}`,
     any: "All",
@@ -58,7 +58,6 @@ export const en = {
     newest: "Newest",
     empty: (what: string) => `There are no ${what} yet.`,
     emptyFiltered: (filter: string) => `Nothing matches ${filter}.`,
-    counted: (n: string, what: string) => `${n} ${what}`,
     columns: "Columns",
     range: "Created",
     ranges: {
@@ -72,7 +71,6 @@ export const en = {
     from: "From",
     to: "To",
     gone: "It has changed and does not match any more.",
-    loading: "Loading",
     pageOf: "Page",
   },
   things: {
@@ -81,9 +79,18 @@ export const en = {
     events: "events",
     deadLetters: "dead letters",
     charges: "charges",
-    chargeJobs: "bonus jobs that wait or need a person",
+    chargeJobs: "bonus jobs",
     promotions: "promotions",
-    failures: "failures",
+  },
+  counted: {
+    payments: (n: Count) => counted(n, "payment", "payments"),
+    refunds: (n: Count) => counted(n, "refund", "refunds"),
+    events: (n: Count) => counted(n, "event", "events"),
+    deadLetters: (n: Count) => counted(n, "dead letter", "dead letters"),
+    charges: (n: Count) => counted(n, "charge", "charges"),
+    chargeJobs: (n: Count) => counted(n, "bonus job", "bonus jobs"),
+    promotions: (n: Count) => counted(n, "promotion", "promotions"),
+    ledger: (n: Count) => counted(n, "entry", "entries"),
   },
   thing: {
     payment: "Payment",
@@ -102,7 +109,7 @@ export const en = {
     code: "Code",
     requestId: "Request id",
     notFound: "There is no such page.",
-    missing: (what: string, id: string) => `There is no ${what} with the id ${id}.`,
+    missing: (what: string, id: string) => `There is no ${what.toLowerCase()} with the id ${id}.`,
     home: "Go to the overview",
     codes: {
       UNREACHABLE: "The server cannot be reached.",
@@ -182,6 +189,14 @@ export const en = {
     ran: (claimed: string, done: string, failed: string) => `${claimed} taken, ${done} granted, ${failed} failed.`,
     skipped: "No promotion is active: nothing was looked for.",
     stranded: (n: string) => `${n} stranded: no promotion is active`,
+  },
+  member: {
+    find: "Find a member",
+    id: "Member id",
+    open: "Open",
+    hint: "The id that the member service knows, as charges and bonus jobs show it.",
+    recent: "Who bought last",
+    lastCharge: "Last charge",
   },
   trigger: {
     IMMEDIATE: "after the commit",
@@ -311,17 +326,21 @@ export const en = {
     payload: "Payload",
     attempts: "Publish attempts",
     calls: "Provider calls",
-    related: "Related",
     refunds: "Refunds",
     events: "Events",
     payment: "Payment",
     failures: "Failures",
     none: "None",
     back: (what: string) => `Back to ${what}`,
-    bytes: (n: string) => `${n} bytes, not UTF-8 text; shown as base64`,
-    copyBytes: "exact text",
+    bytes: (n: Count) => `${counted(n, "byte", "bytes")}, not UTF-8 text; shown as base64`,
     done: "Nothing: this is its final state.",
-    newestHundred: "the newest 100",
+  },
+  outbox: {
+    nobodyListened: "nobody listened, allowed",
+    bindFirst: (exchange: string, key: string) =>
+      `No queue is bound to the exchange ${exchange} for the routing key ${key}. Bind one first, or the event fails again.`,
+    declareFirst: (exchange: string) =>
+      `The exchange ${exchange} does not exist. Declare it and bind a queue first, or the event fails again.`,
   },
   wait: {
     NEXT_POLL: () => "Waits for the next look of the scheduler.",
@@ -369,7 +388,6 @@ export const en = {
     role: "Only an ADMIN may do this.",
     state: (status: string) => `Not while it is ${status}.`,
     underWay: "A refund is under way.",
-    possible: "Possible now.",
   },
   confirm: {
     title: (action: string, what: string) => `${action}: ${what}`,
@@ -402,19 +420,17 @@ export const en = {
     down: "Not connected",
     none: "none waiting",
     books: "The books",
-    booksHold: (n: string) => `All ${n} checks hold.`,
-    booksBroken: (n: string) => `${n} checks do not hold.`,
+    booksHold: (n: Count) => `All ${counted(n, "check", "checks")} hold.`,
+    booksBroken: (n: Count) => `${counted(n, "check does", "checks do")} not hold.`,
     booksChecking: "Being checked…",
-    violations: (n: string) => `${n} rows`,
-    states: "By state",
+    violations: (n: Count) => counted(n, "row", "rows"),
     feed: "Live failures",
     noFailures: "No failures. This list fills itself as soon as there is one.",
     asOf: (when: string) => `as of ${when}`,
     now: "now",
     peak: (n: string) => `peak ${n}`,
-    total: (n: string) => `${n} in this hour`,
-    p50: "half within",
-    p99: "99 % within",
+    p50: (time: string) => `half within ${time}`,
+    p99: (time: string) => `99 % within ${time}`,
     chart: (what: string, now: string, peak: string) =>
       `${what}: ${now} in the running minute, ${peak} at most in one minute of the last hour`,
   },
@@ -448,6 +464,9 @@ export const en = {
   settings: {
     language: "Language",
     zone: "Time zone",
+    zoneNote:
+      "Seoul unless chosen otherwise: the days that reports and cleanups count are days in Seoul. A link shows the zone of who made it.",
+    timesIn: (zone: string) => `Times in ${zone}; another zone can be chosen at the lower left.`,
     zones: { "Asia/Seoul": "Seoul (KST)", UTC: "UTC", browser: "This browser" } as Record<string, string>,
     theme: "Theme",
     themes: { system: "As the system", light: "Light", dark: "Dark" } as Record<string, string>,
@@ -462,7 +481,6 @@ export const en = {
   keys: {
     title: "Keyboard",
     filter: "Go to the filter",
-    go: "Go to …",
     rows: "Next, previous row",
     open: "Open the row",
     pause: "Pause, resume",

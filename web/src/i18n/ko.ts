@@ -1,4 +1,5 @@
 import type { Dictionary } from "./en";
+import { withParticle } from "./words";
 
 export const ko: Dictionary = {
   name: "한국어",
@@ -10,6 +11,7 @@ export const ko: Dictionary = {
     deadLetters: "데드 레터",
     charges: "충전",
     chargeJobs: "보너스 작업",
+    members: "회원",
     promotions: "프로모션",
     settings: "설정",
     main: "주 메뉴",
@@ -38,19 +40,16 @@ export const ko: Dictionary = {
     connecting: "연결 중",
     reconnecting: "다시 연결 중",
     paused: "일시 정지",
-    idle: "연결 안 됨",
     refused: "세션 종료",
     pause: "일시 정지",
     resume: "계속",
     fresh: (n) => `새 항목 ${n}건 – 보기`,
-    held: "목록을 보는 동안 멈춰 있습니다",
   },
   list: {
     status: "상태",
     filter: "필터",
     filterBy: "필터 항목",
     value: "값",
-    apply: "적용",
     clear: "필터 지우기",
     remove: (what) => `${what} 제거`,
     any: "전체",
@@ -59,7 +58,6 @@ export const ko: Dictionary = {
     newest: "최신",
     empty: (what) => `아직 ${what} 없습니다.`,
     emptyFiltered: (filter) => `${filter} 조건에 맞는 항목이 없습니다.`,
-    counted: (n) => `${n}건`,
     columns: "열",
     range: "생성 시각",
     ranges: {
@@ -73,7 +71,6 @@ export const ko: Dictionary = {
     from: "시작",
     to: "끝",
     gone: "변경되어 더는 조건에 맞지 않습니다.",
-    loading: "불러오는 중",
     pageOf: "페이지",
   },
   things: {
@@ -82,9 +79,18 @@ export const ko: Dictionary = {
     events: "이벤트가",
     deadLetters: "데드 레터가",
     charges: "충전이",
-    chargeJobs: "대기 중이거나 조치가 필요한 보너스 작업이",
+    chargeJobs: "보너스 작업이",
     promotions: "프로모션이",
-    failures: "실패가",
+  },
+  counted: {
+    payments: ({ text }) => `${text}건`,
+    refunds: ({ text }) => `${text}건`,
+    events: ({ text }) => `${text}건`,
+    deadLetters: ({ text }) => `${text}건`,
+    charges: ({ text }) => `${text}건`,
+    chargeJobs: ({ text }) => `${text}건`,
+    promotions: ({ text }) => `${text}건`,
+    ledger: ({ text }) => `${text}건`,
   },
   thing: {
     payment: "결제",
@@ -103,7 +109,7 @@ export const ko: Dictionary = {
     code: "코드",
     requestId: "요청 ID",
     notFound: "없는 페이지입니다.",
-    missing: (what, id) => `ID가 ${id}인 ${what}은(는) 없습니다.`,
+    missing: (what, id) => `ID가 ${id}인 ${withParticle(what, "은", "는")} 없습니다.`,
     home: "현황으로 가기",
     codes: {
       UNREACHABLE: "서버에 연결할 수 없습니다.",
@@ -183,6 +189,14 @@ export const ko: Dictionary = {
     ran: (claimed, done, failed) => `${claimed}건 처리: 지급 ${done}건, 실패 ${failed}건`,
     skipped: "진행 중인 프로모션이 없어 조회하지 않았습니다.",
     stranded: (n) => `${n}건 정체: 진행 중인 프로모션 없음`,
+  },
+  member: {
+    find: "회원 찾기",
+    id: "회원 ID",
+    open: "열기",
+    hint: "회원 서비스의 ID입니다. 충전과 보너스 작업에도 표시됩니다.",
+    recent: "최근 충전한 회원",
+    lastCharge: "최근 충전",
   },
   trigger: {
     IMMEDIATE: "커밋 직후",
@@ -307,17 +321,21 @@ export const ko: Dictionary = {
     payload: "페이로드",
     attempts: "발행 시도",
     calls: "결제사 호출",
-    related: "관련 항목",
     refunds: "환불",
     events: "이벤트",
     payment: "결제",
     failures: "실패",
     none: "없음",
     back: (what) => `${what} 목록으로`,
-    bytes: (n) => `${n}바이트, UTF-8이 아니므로 base64로 표시`,
-    copyBytes: "원문 그대로",
+    bytes: ({ text }) => `${text}바이트, UTF-8이 아니므로 base64로 표시`,
     done: "없습니다. 최종 상태입니다.",
-    newestHundred: "최근 100건",
+  },
+  outbox: {
+    nobodyListened: "수신자 없음 (허용됨)",
+    bindFirst: (exchange, key) =>
+      `익스체인지 ${exchange}의 라우팅 키 ${key}에 바인딩된 큐가 없습니다. 먼저 큐를 바인딩하지 않으면 다시 실패합니다.`,
+    declareFirst: (exchange) =>
+      `익스체인지 ${withParticle(exchange, "이", "가")} 없습니다. 먼저 선언하고 큐를 바인딩하지 않으면 다시 실패합니다.`,
   },
   wait: {
     NEXT_POLL: () => "스케줄러의 다음 확인을 기다립니다.",
@@ -363,7 +381,6 @@ export const ko: Dictionary = {
     role: "ADMIN만 할 수 있습니다.",
     state: (status) => `${status} 상태에서는 할 수 없습니다.`,
     underWay: "환불이 진행 중입니다.",
-    possible: "지금 할 수 있습니다.",
   },
   confirm: {
     title: (action, what) => `${action}: ${what}`,
@@ -396,19 +413,17 @@ export const ko: Dictionary = {
     down: "연결 안 됨",
     none: "대기 없음",
     books: "장부 점검",
-    booksHold: (n) => `점검 ${n}개가 모두 정상입니다.`,
-    booksBroken: (n) => `점검 ${n}개가 어긋나 있습니다.`,
+    booksHold: ({ text }) => `점검 ${text}개가 모두 정상입니다.`,
+    booksBroken: ({ text }) => `점검 ${text}개가 어긋나 있습니다.`,
     booksChecking: "점검 중…",
-    violations: (n) => `${n}건`,
-    states: "상태별",
+    violations: ({ text }) => `${text}건`,
     feed: "실시간 실패",
     noFailures: "실패가 없습니다. 발생하면 여기에 바로 나타납니다.",
     asOf: (when) => `${when} 기준`,
     now: "현재",
     peak: (n) => `최대 ${n}`,
-    total: (n) => `최근 1시간 ${n}건`,
-    p50: "절반",
-    p99: "99 %",
+    p50: (time) => `절반이 ${time} 이내`,
+    p99: (time) => `99 %가 ${time} 이내`,
     chart: (what, now, peak) => `${what}: 현재 분 ${now}건, 최근 1시간 최대 분당 ${peak}건`,
   },
   invariant: {
@@ -441,6 +456,9 @@ export const ko: Dictionary = {
   settings: {
     language: "언어",
     zone: "시간대",
+    zoneNote:
+      "따로 고르지 않으면 서울 시각입니다. 집계와 정리의 하루도 서울 기준입니다. 링크는 만든 사람의 시간대로 보입니다.",
+    timesIn: (zone) => `${zone} 기준 시각입니다. 왼쪽 아래에서 다른 시간대를 고를 수 있습니다.`,
     zones: { "Asia/Seoul": "서울 (KST)", UTC: "UTC", browser: "이 브라우저" },
     theme: "테마",
     themes: { system: "시스템 설정", light: "밝게", dark: "어둡게" },
@@ -455,7 +473,6 @@ export const ko: Dictionary = {
   keys: {
     title: "키보드",
     filter: "필터로 이동",
-    go: "… (으)로 이동",
     rows: "다음, 이전 행",
     open: "행 열기",
     pause: "일시 정지, 계속",

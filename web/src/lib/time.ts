@@ -70,11 +70,15 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1],
 ];
 
+const distances = new Map<Locale, Intl.RelativeTimeFormat>();
+
 /** `3 minutes ago`. */
 export function relative(iso: string, locale: Locale, now = Date.now()): string {
   const seconds = Math.round((new Date(iso).getTime() - now) / 1000);
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? (["second", 1] as const);
-  return new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+  const format = distances.get(locale) ?? new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  distances.set(locale, format);
+  return format.format(Math.trunc(seconds / size), unit);
 }
 
 /** `1h 5m`, `12.4 s`, `340 ms`: how long something took. */

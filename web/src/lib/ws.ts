@@ -1,6 +1,6 @@
 import { type Client, createClient } from "graphql-ws";
 import type { TypedDocumentString } from "@/gql/graphql";
-import { ApiError } from "./gql";
+import { ApiError, asked } from "./gql";
 import { Store } from "./store";
 
 /** How the websocket stands: `idle` while nothing is watched. */
@@ -84,7 +84,7 @@ export function watch<T, V extends Record<string, unknown>>(
   };
   const open = () => {
     stop = socket().subscribe<T>(
-      { query: document.toString(), variables },
+      { ...asked(document), variables },
       {
         next: ({ data, errors }) => {
           if (isOver) return;

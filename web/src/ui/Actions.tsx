@@ -20,6 +20,8 @@ export interface Act {
   /** Does it; `attempt` is the same for as long as the dialog is open, so that a repetition has no second effect. */
   run: (reason: string, attempt: string) => Promise<Outcome>;
   danger?: boolean;
+  /** What to do first, or it will not help. */
+  hint?: string | undefined;
 }
 
 /** What can be done to a row now. What is not allowed stays visible and says why; the server decides again. */
@@ -104,6 +106,7 @@ function Confirmation({ act, label, what, close }: { act: Act; label: string; wh
           <div className="space-y-3 p-4">
             <Dialog.Title className="text-lg">{t.confirm.title(label, what)}</Dialog.Title>
             <Dialog.Description className="text-ink-2">{t.effect[name]}</Dialog.Description>
+            {act.hint ? <p className="rounded-md bg-warn-ground p-2 text-warn">{act.hint}</p> : null}
             <p>
               {t.confirm.environment} <strong>{environment}</strong>
             </p>

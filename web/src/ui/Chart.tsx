@@ -37,7 +37,7 @@ export function Chart({ points, label, colour }: { points: Series[]; label: stri
       {
         width: target.clientWidth,
         height: HEIGHT,
-        padding: [8, 8, 0, 0],
+        padding: [8, 22, 0, 0],
         legend: { show: false },
         cursor: { show: false },
         scales: {
@@ -47,8 +47,8 @@ export function Chart({ points, label, colour }: { points: Series[]; label: stri
         axes: [
           {
             ...axis,
-            size: 22,
-            gap: 4,
+            size: 26,
+            gap: 8,
             space: 60,
             values: (_, ticks) => ticks.map((tick) => clock(tick * 1_000, zone)),
             incrs: [300, 600, 900, 1800],

@@ -34,7 +34,7 @@ export function CopyId({ id, what }: { id: string | null | undefined; what: stri
   if (!id) return <span className="text-ink-2">–</span>;
   return (
     <span className="inline-flex max-w-full items-center gap-1">
-      <span className="mono truncate" title={id}>
+      <span className="mono min-w-0 [td_&]:truncate" title={id}>
         {id}
       </span>
       <CopyButton text={id} what={what} />

@@ -36,7 +36,7 @@ export function ErrorText({ error }: { error: unknown }) {
 export function ErrorState({ error, retry }: { error: unknown; retry: () => void }) {
   const t = useT();
   return (
-    <div role="alert" className="panel m-4 flex max-w-2xl items-start gap-3 p-4">
+    <div role="alert" className="panel m-3 flex max-w-2xl items-start gap-3 p-4">
       <CircleX size={18} className="mt-0.5 shrink-0 text-bad" aria-hidden="true" />
       <div className="min-w-0 flex-1">
         <p className="font-semibold">{t.error.title}</p>

@@ -37,7 +37,7 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
       <EnvironmentBar environment={session.environment} />
       <EndsSoon viewer={viewer} />
       <div className="flex min-h-0 flex-1">
-        <nav aria-label={t.nav.main} className="flex w-48 shrink-0 flex-col border-r border-line bg-ground-2 p-2">
+        <nav aria-label={t.nav.main} className="flex w-56 shrink-0 flex-col border-r border-line bg-ground-2 p-2">
           <p className="px-2 pt-1 pb-3 text-base font-semibold">Paydesk</p>
           <ul className="space-y-0.5">
             {PLACES.map(({ to, name, icon: Icon, letter }) => (
@@ -50,7 +50,7 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
                   aria-keyshortcuts={`g ${letter}`}
                 >
                   <Icon size={15} aria-hidden="true" />
-                  {t.nav[name]}
+                  <span className="min-w-0 flex-1 truncate">{t.nav[name]}</span>
                   <Badge place={name} />
                 </Link>
               </li>
@@ -74,7 +74,7 @@ function Badge({ place }: { place: string }) {
   if (!need || need.count === 0) return null;
   return (
     <span
-      className="ml-auto rounded-md bg-bad-ground px-1.5 text-xs font-semibold text-bad"
+      className="shrink-0 rounded-md bg-bad-ground px-1.5 text-xs font-semibold text-bad"
       title={t.status[need.status]}
     >
       {need.count > 999 ? "999+" : need.count}
@@ -109,6 +109,7 @@ function Foot({ viewer, help }: { viewer: Viewer; help: () => void }) {
       <select
         className="field w-full"
         aria-label={t.settings.zone}
+        title={t.settings.zoneNote}
         value={zone}
         onChange={(event) => changeZone(event.target.value as Zone)}
       >

@@ -9,6 +9,7 @@ import {
   Megaphone,
   Settings,
   Undo2,
+  Users,
 } from "lucide-react";
 import type { Dictionary } from "@/i18n/en";
 
@@ -22,6 +23,7 @@ export interface Place {
     | "/charges"
     | "/charge-jobs"
     | "/promotions"
+    | "/members"
     | "/settings";
   name: keyof Dictionary["nav"];
   icon: LucideIcon;
@@ -39,5 +41,6 @@ export const PLACES: Place[] = [
   { to: "/charges", name: "charges", icon: Coins, letter: "c" },
   { to: "/charge-jobs", name: "chargeJobs", icon: Gift, letter: "b" },
   { to: "/promotions", name: "promotions", icon: Megaphone, letter: "m" },
+  { to: "/members", name: "members", icon: Users, letter: "u" },
   { to: "/settings", name: "settings", icon: Settings, letter: "s" },
 ];

@@ -58,7 +58,7 @@ export const chargeJobs: ListSpec<ChargeJobRowFragment> = {
       label: (t) => t.field.nextRetryAt,
       cell: (row) => (row.status === "PENDING" ? <Time at={row.nextRetryAt} /> : null),
     },
-    { key: "lastError", label: (t) => t.field.lastError, cell: (row) => row.lastError, className: "max-w-72" },
+    { key: "lastError", label: (t) => t.field.lastError, cell: (row) => row.lastError, className: "wrap" },
     {
       key: "container",
       label: (t) => t.field.container,
@@ -74,7 +74,14 @@ export const chargeJobs: ListSpec<ChargeJobRowFragment> = {
     const status = statusesOf({ statuses: STATUSES }, search);
     const { memberId, sourceChargeId, chargeEventId } = search;
     return {
-      filter: { memberId, sourceChargeId, chargeEventId, createdAt, status: status.length > 0 ? status : undefined },
+      filter: {
+        memberId,
+        sourceChargeId,
+        chargeEventId,
+        createdAt,
+        // Without any, the API tells of those that wait or need a person; "All" here is all.
+        status: status.length > 0 ? status : [...STATUSES],
+      },
     };
   },
 };

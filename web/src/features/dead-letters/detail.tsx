@@ -9,7 +9,7 @@ import {
 import { useT } from "@/i18n";
 import type { Dictionary } from "@/i18n/en";
 import { gql } from "@/lib/gql";
-import { whole } from "@/lib/money";
+import { count } from "@/lib/money";
 import { useSettings } from "@/lib/settings";
 import { type Act, Actions } from "@/ui/Actions";
 import { CopyId } from "@/ui/CopyId";
@@ -85,7 +85,7 @@ export function DeadLetterPage({ id }: { id: string }) {
           <>
             <Panel
               title={t.field.body}
-              note={letter.bodyText === null ? t.detail.bytes(whole(bytes(letter.bodyBase64), locale)) : undefined}
+              note={letter.bodyText === null ? t.detail.bytes(count(bytes(letter.bodyBase64), locale)) : undefined}
             >
               <JsonView text={letter.bodyText ?? letter.bodyBase64} what={t.field.body} />
             </Panel>

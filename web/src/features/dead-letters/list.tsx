@@ -28,7 +28,7 @@ export const deadLetters: ListSpec<DeadLetterRowFragment> = {
       cell: (row) => <span className="mono">{row.errorClass}</span>,
     },
     { key: "errorCode", label: (t) => t.field.errorCode, cell: (row) => <span className="mono">{row.errorCode}</span> },
-    { key: "error", label: (t) => t.field.error, cell: (row) => row.error, className: "max-w-96" },
+    { key: "error", label: (t) => t.field.error, cell: (row) => row.error, className: "wrap" },
     {
       key: "eventId",
       label: (t) => t.field.eventId,

@@ -53,11 +53,11 @@ export function Detail<R extends object>({ query, id, list, thing, of, state, ch
         <LiveIndicator />
         <PauseButton />
       </PageTitle>
-      {query.error && !row ? <ErrorState error={query.error} retry={retry} /> : null}
-      {row === null ? <EmptyState>{t.error.missing(thing, id)}</EmptyState> : null}
       <div className="min-h-0 flex-1 overflow-auto bg-ground-2 p-3" aria-busy={query.isPending}>
+        {query.error && !row ? <ErrorState error={query.error} retry={retry} /> : null}
+        {row === null ? <EmptyState>{t.error.missing(thing, id)}</EmptyState> : null}
         {parts ? (
-          <div className="grid gap-3 xl:grid-cols-[minmax(0,1fr)_380px] lg:grid-cols-[minmax(0,1fr)_320px]">
+          <div className="grid gap-3 2xl:grid-cols-[minmax(0,1fr)_440px] xl:grid-cols-[minmax(0,1fr)_380px] lg:grid-cols-[minmax(0,1fr)_320px]">
             <div className="min-w-0 space-y-3">{parts.main}</div>
             <div className="min-w-0 space-y-3">{parts.side}</div>
           </div>
@@ -138,7 +138,7 @@ export function Calls({ calls }: { calls: CallFragment[] }) {
               </td>
               <td className="mono">{call.code}</td>
               <td className="text-right">{duration(call.durationMs)}</td>
-              <td className="max-w-48">
+              <td className="w-full max-w-0">
                 <CopyId id={call.idempotencyKey} what={t.field.key} />
               </td>
             </tr>

@@ -4,11 +4,12 @@ import { useRef } from "react";
 import { useT } from "@/i18n";
 import { useHotkeys } from "@/lib/hotkeys";
 import type { Row, Shown } from "@/lib/list";
-import { whole } from "@/lib/money";
+import { count } from "@/lib/money";
 import { useSettings } from "@/lib/settings";
 import { Fresh, LiveIndicator, PauseButton, paused } from "@/ui/Live";
 import { EmptyState, ErrorState, StaleNotice } from "@/ui/Messages";
 import { PageTitle } from "@/ui/PageTitle";
+import { useZoneTitle } from "@/ui/zone";
 import { FilterBar, shownColumns } from "./FilterBar";
 import { type ListSearch, type ListSpec, PAGE_SIZE, statusesOf } from "./spec";
 import { useLiveList } from "./useLiveList";
@@ -46,15 +47,10 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
     KeyP: () => paused.set(!paused.get()),
   });
 
-  const counted = list.count
-    ? `${whole(list.count.value, locale)}${list.count.precision === "AT_LEAST" ? "+" : ""}`
-    : undefined;
+  const counted = list.count ? count(list.count.value, locale, list.count.precision) : undefined;
   return (
     <>
-      <PageTitle
-        title={spec.title(t)}
-        note={counted === undefined ? undefined : t.list.counted(counted, t.things[spec.key])}
-      >
+      <PageTitle title={spec.title(t)} note={counted && t.counted[spec.key](counted)}>
         <Fresh count={shown?.fresh ?? 0} more={(shown?.fresh ?? 0) >= PAGE_SIZE} show={list.show} />
         {spec.header ? <spec.header /> : null}
         <LiveIndicator />
@@ -85,6 +81,7 @@ interface TableProps<R extends Row> {
 function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<R>) {
   const t = useT();
   const columns = shownColumns(spec, search);
+  const zoneTitle = useZoneTitle();
   if (shown && shown.rows.length === 0 && !isOld) {
     const filter = [
       ...statusesOf(spec, search).map((status) => t.status[status] ?? status),
@@ -106,7 +103,12 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
       <thead>
         <tr>
           {columns.map((column) => (
-            <th key={column.key} scope="col" className={column.align === "right" ? "text-right!" : ""}>
+            <th
+              key={column.key}
+              scope="col"
+              className={column.align === "right" ? "text-right!" : ""}
+              title={column.key.endsWith("At") ? zoneTitle : undefined}
+            >
               {column.label(t)}
             </th>
           ))}
@@ -145,7 +147,7 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
               <tr key={index}>
                 {columns.map((column) => (
                   <td key={column.key}>
-                    <div className="skeleton w-3/5" />
+                    <div className={`skeleton w-3/5 ${column.align === "right" ? "ml-auto" : ""}`} />
                   </td>
                 ))}
               </tr>

@@ -8,7 +8,7 @@ import { usePolledRow } from "@/features/detail/useLiveRow";
 import { MemberDocument, MemberLedgerDocument, type MemberQuery } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { gql } from "@/lib/gql";
-import { whole } from "@/lib/money";
+import { count, whole } from "@/lib/money";
 import { useSettings } from "@/lib/settings";
 import { useStore } from "@/lib/store";
 import { paused } from "@/ui/Live";
@@ -32,9 +32,9 @@ export function MemberPage({ id, search }: { id: string; search: LedgerSearch })
   const t = useT();
   const { locale } = useSettings();
   const query = usePolledRow("members", id, load);
-  const all = (to: "/charges" | "/charge-jobs", status?: string): ReactNode => (
+  const all = (to: "/charges" | "/charge-jobs"): ReactNode => (
     <p className="border-t border-line px-3 py-2">
-      <Link to={to} search={{ memberId: id, status } as never} className="link">
+      <Link to={to} search={{ memberId: id } as never} className="link">
         {t.charge.all}
       </Link>
     </p>
@@ -43,7 +43,7 @@ export function MemberPage({ id, search }: { id: string; search: LedgerSearch })
     <Detail
       query={query}
       id={id}
-      list={{ path: "/charges", title: t.nav.charges }}
+      list={{ path: "/members", title: t.nav.members }}
       thing={t.thing.member}
       of="charge"
       state={() => undefined}
@@ -79,7 +79,7 @@ export function MemberPage({ id, search }: { id: string; search: LedgerSearch })
                 of="job"
                 label={(job) => `${t.charge[job.jobType]} · ${t.charge.can(whole(job.additionalCan, locale))}`}
               />
-              {all("/charge-jobs", "PENDING,PROCESSING,FAILED,DONE")}
+              {all("/charge-jobs")}
             </Panel>
           </>
         ),
@@ -141,9 +141,7 @@ function Ledger({ id, search }: { id: string; search: LedgerSearch }) {
   const at = (cursor: LedgerSearch) =>
     ((known: object) => ({ ...known, after: undefined, before: undefined, ...cursor })) as never;
   const info = ledger?.pageInfo;
-  const counted = ledger
-    ? `${whole(ledger.count.value, locale)}${ledger.count.precision === "AT_LEAST" ? "+" : ""}`
-    : undefined;
+  const counted = ledger && t.counted.ledger(count(ledger.count.value, locale, ledger.count.precision));
   return (
     <Panel title={t.charge.ledger} note={counted}>
       {query.error && !ledger ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : null}

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { Fragment } from "react";
 import { Detail, Facts, Failures, Nothing, Panel, Scroll } from "@/features/detail/parts";
 import { operate, outcome, useLiveRow } from "@/features/detail/useLiveRow";
 import {
@@ -21,6 +22,7 @@ import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { type Moment, Timeline } from "@/ui/Timeline";
 import { Waiting } from "@/ui/Waiting";
+import { isUnheard, LastError } from "./list";
 
 const load = async (id: string, signal: AbortSignal) => (await gql(OutboxEventDocument, { id }, signal)).outboxEvent;
 
@@ -39,9 +41,16 @@ function moments(event: OutboxDetailFragment, t: Dictionary): Moment[] {
   ];
 }
 
-function acts(event: OutboxDetailFragment): Act[] {
+/** What to do before an event is sent again. */
+function hint({ exchange, routingKey, lastErrorCode }: OutboxDetailFragment, t: Dictionary): string | undefined {
+  if (lastErrorCode === "UNROUTABLE") return t.outbox.bindFirst(exchange, routingKey);
+  return lastErrorCode === "EXCHANGE_MISSING" ? t.outbox.declareFirst(exchange) : undefined;
+}
+
+function acts(event: OutboxDetailFragment, t: Dictionary): Act[] {
   return event.availableActions.map((action) => ({
     action,
+    hint: hint(event, t),
     run: async (reason) => {
       const result = await operate(RequeueOutboxEventDocument, event.id, reason);
       return outcome(result, result.outboxEvent);
@@ -67,26 +76,34 @@ function Attempts({ event }: { event: OutboxDetailFragment }) {
               {t.field.took}
             </th>
             <th scope="col">{t.field.worker}</th>
-            <th scope="col">{t.field.error}</th>
           </tr>
         </thead>
         <tbody>
           {event.attempts.map((attempt) => (
-            <tr key={`${attempt.number} ${attempt.finishedAt}`}>
-              <td className="text-right">{attempt.number}</td>
-              <td>
-                <Time at={attempt.startedAt} />
-              </td>
-              <td>
-                <StatusChip status={attempt.outcome} of="attempt" />
-              </td>
-              <td>{t.trigger[attempt.trigger]}</td>
-              <td className="text-right">{duration(Date.parse(attempt.finishedAt) - Date.parse(attempt.startedAt))}</td>
-              <td className="mono">{attempt.worker}</td>
-              <td className="max-w-96" title={attempt.error ?? undefined}>
-                {attempt.error}
-              </td>
-            </tr>
+            <Fragment key={`${attempt.number} ${attempt.finishedAt}`}>
+              <tr className={attempt.error ? "[&>td]:border-b-0" : ""}>
+                <td className="text-right">{attempt.number}</td>
+                <td>
+                  <Time at={attempt.startedAt} />
+                </td>
+                <td>
+                  <StatusChip status={attempt.outcome} of="attempt" />
+                </td>
+                <td>{t.trigger[attempt.trigger]}</td>
+                <td className="text-right">
+                  {duration(Date.parse(attempt.finishedAt) - Date.parse(attempt.startedAt))}
+                </td>
+                <td className="mono">{attempt.worker}</td>
+              </tr>
+              {attempt.error ? (
+                <tr>
+                  <td />
+                  <td colSpan={5} className="wrap pt-0! text-ink-2">
+                    {attempt.error}
+                  </td>
+                </tr>
+              ) : null}
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -146,7 +163,7 @@ export function OutboxEventPage({ id }: { id: string }) {
               <Waiting wait={event.waitingFor} />
             </Panel>
             <Panel title={t.detail.actions}>
-              <Actions acts={acts(event)} what={`${t.thing.event} ${id}`} status={event.status} />
+              <Actions acts={acts(event, t)} what={`${t.thing.event} ${id}`} status={event.status} />
             </Panel>
             <Panel title={t.detail.facts}>
               <Facts
@@ -176,8 +193,8 @@ export function OutboxEventPage({ id }: { id: string }) {
                     t.field.nextRetryAt,
                     event.status === "FAILED" && event.nextRetryAt ? <Time key="next" at={event.nextRetryAt} /> : null,
                   ],
-                  [t.field.lastErrorCode, event.lastErrorCode && <span className="mono">{event.lastErrorCode}</span>],
-                  [t.field.error, event.lastError],
+                  [t.field.lastErrorCode, event.lastErrorCode && <LastError key="code" event={event} />],
+                  [t.field.error, isUnheard(event) ? null : event.lastError],
                   [t.field.claimedBy, event.claimedBy && <span className="mono">{event.claimedBy}</span>],
                   [t.field.createdAt, <Time key="created" at={event.createdAt} />],
                   [t.field.publishedAt, event.publishedAt && <Time key="published" at={event.publishedAt} />],

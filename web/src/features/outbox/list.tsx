@@ -5,12 +5,27 @@ import {
   type OutboxRowFragment,
   type OutboxStatus,
 } from "@/gql/graphql";
+import { useT } from "@/i18n";
 import { CopyId } from "@/ui/CopyId";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "PROCESSING", "FAILED", "DEAD_LETTERED", "PUBLISHED"] as const satisfies OutboxStatus[];
+
+type Tried = Pick<OutboxRowFragment, "status" | "lastErrorCode">;
+
+/** Whether it found nobody and that is no error, as for a refund. */
+export function isUnheard({ status, lastErrorCode }: Tried): boolean {
+  return status === "PUBLISHED" && lastErrorCode === "UNROUTABLE";
+}
+
+/** Why it failed last. */
+export function LastError({ event }: { event: Tried }) {
+  const t = useT();
+  if (isUnheard(event)) return <span className="text-ink-2">{t.outbox.nobodyListened}</span>;
+  return <span className="mono">{event.lastErrorCode}</span>;
+}
 
 export const events: ListSpec<OutboxRowFragment> = {
   key: "events",
@@ -34,7 +49,7 @@ export const events: ListSpec<OutboxRowFragment> = {
     {
       key: "lastErrorCode",
       label: (t) => t.field.lastErrorCode,
-      cell: (row) => <span className="mono">{row.lastErrorCode}</span>,
+      cell: (row) => <LastError event={row} />,
     },
     {
       key: "nextRetryAt",

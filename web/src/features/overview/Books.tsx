@@ -3,7 +3,7 @@ import { CircleCheck, CircleX } from "lucide-react";
 import { BooksDocument } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { gql } from "@/lib/gql";
-import { whole } from "@/lib/money";
+import { count } from "@/lib/money";
 import { useSettings } from "@/lib/settings";
 import { useStore } from "@/lib/store";
 import { paused } from "@/ui/Live";
@@ -34,7 +34,9 @@ export function Books() {
         {checks ? (
           <span className={`inline-flex items-center gap-1.5 font-medium ${isSound ? "text-ok" : "text-bad"}`}>
             {isSound ? <CircleCheck size={13} aria-hidden="true" /> : <CircleX size={13} aria-hidden="true" />}
-            {isSound ? t.overview.booksHold(String(checks.length)) : t.overview.booksBroken(String(broken.length))}
+            {isSound
+              ? t.overview.booksHold(count(checks.length, locale))
+              : t.overview.booksBroken(count(broken.length, locale))}
           </span>
         ) : (
           <span className="text-ink-2">{query.error ? null : t.overview.booksChecking}</span>
@@ -58,7 +60,7 @@ export function Books() {
               {t.invariant[name] ?? description}
               {holds ? null : (
                 <span className="block text-bad">
-                  {t.overview.violations(whole(violations, locale))}{" "}
+                  {t.overview.violations(count(violations, locale))}{" "}
                   <span className="mono">{sampleIds.join(", ")}</span>
                 </span>
               )}

@@ -160,11 +160,11 @@ const FeedRow = memo(function FeedRow({ failure, at }: { failure: FailureRowFrag
         <StatusChip status={failure.severity} of="failure" />
       </span>
       {to ? (
-        <Link to={to} preload={false} className="link w-42 shrink-0 truncate after:absolute after:inset-0">
+        <Link to={to} preload={false} className="link w-50 shrink-0 truncate after:absolute after:inset-0">
           {kind}
         </Link>
       ) : (
-        <span className="w-42 shrink-0 truncate">{kind}</span>
+        <span className="w-50 shrink-0 truncate">{kind}</span>
       )}
       <span className="mono w-32 shrink-0 truncate" title={`${failure.subjectType} ${failure.subjectId}`}>
         {failure.subjectType === "OUTBOX_EVENT"
@@ -174,7 +174,7 @@ const FeedRow = memo(function FeedRow({ failure, at }: { failure: FailureRowFrag
             : failure.subjectType}{" "}
         {failure.subjectId}
       </span>
-      <span className="mono w-44 shrink-0 truncate" title={failure.code}>
+      <span className="mono w-50 shrink-0 truncate" title={failure.code}>
         {failure.code}
       </span>
       <span className="min-w-0 flex-1 truncate text-ink-2" title={failure.message}>

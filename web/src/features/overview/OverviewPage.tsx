@@ -135,9 +135,9 @@ function Tiles({ overview }: { overview: Overview | undefined }) {
         title={t.overview.latency}
         tone="neutral"
         icon={Timer}
-        note={has(p99) ? `${t.overview.p99} ${duration(p99)} · ${t.overview.lately}` : overview && t.overview.lately}
+        note={has(p99) ? `${t.overview.p99(duration(p99))} · ${t.overview.lately}` : overview && t.overview.lately}
       >
-        {overview ? has(p50) ? <span title={t.overview.p50}>{duration(p50)}</span> : "–" : wait}
+        {overview ? has(p50) ? <span title={t.overview.p50(duration(p50))}>{duration(p50)}</span> : "–" : wait}
       </Tile>
       <Tile
         title={t.overview.deadLetters}

@@ -52,7 +52,7 @@ function Choice<T extends string>({
 function Row({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="flex gap-4">
-      <dt className="w-24 shrink-0 text-ink-2">{name}</dt>
+      <dt className="w-32 shrink-0 text-ink-2">{name}</dt>
       <dd>{children}</dd>
     </div>
   );
@@ -94,6 +94,7 @@ export function SettingsPage() {
                 ])}
                 change={changeZone}
               />
+              <p className="ml-[96px] text-xs text-ink-2">{t.settings.zoneNote}</p>
               <Choice<Theme>
                 label={t.settings.theme}
                 value={theme}

@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run test e2e lint fmt bench build stop
+.PHONY: help run test chaos e2e lint fmt bench build stop
 # More arguments for the tool behind a command: make test ARGS='-E "test(refund)"'
 ARGS ?=
 
@@ -11,6 +11,11 @@ run: ## everything, from nothing: services, server, gateway simulator, demo traf
 
 test: ## all tests, from nothing; with ARGS, the test runner's, the server's alone
 	@dev/test $(ARGS)
+
+ROUNDS ?= 20
+SEED ?=
+chaos: ## everything breaks under load, round after round: make chaos ROUNDS=100; SEED= repeats a round
+	@dev/chaos "$(ROUNDS)" "$(SEED)"
 
 lint: ## formatting, clippy, and the scripts
 	@dev/lint

@@ -12,6 +12,7 @@ mod notice;
 mod product;
 mod promotion;
 mod reconcile;
+mod reference;
 mod request;
 mod store;
 mod wallet;
@@ -39,7 +40,7 @@ pub use promotion::{
 };
 pub use reconcile::ChargeReconciler;
 pub use request::{RequestChargeError, RequestChargeInput, RequestedCharge};
-pub use wallet::{LedgerEntry, LedgerFilter, LedgerKind, Wallet, wallets_of};
+pub use wallet::{LedgerEntry, LedgerKind, Wallet, ledger_counts_of, ledgers_of, wallets_of};
 
 /// The charges' use cases.
 #[derive(Clone)]

@@ -9,4 +9,4 @@ mod store;
 pub use feed::{FailureFeed, FeedItem};
 pub use model::{Failure, FailureKind, NewFailure, Severity, SubjectType};
 pub use record::{record, record_all};
-pub use store::{FailureFilter, by_ids, for_subjects, per_minute};
+pub use store::{FailureFilter, by_ids, for_subjects, is_told, per_minute};

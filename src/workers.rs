@@ -1,5 +1,6 @@
 //! Background work: tracked tasks that shutdown waits for, periodic workers, restarts after a panic.
 
+mod batches;
 mod periodic;
 mod supervisor;
 
@@ -8,6 +9,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+pub use batches::claim_and_work;
 pub use periodic::{TickError, Worker};
 pub use supervisor::OnCrash;
 

@@ -1,2 +1,3 @@
 DROP TABLE ledger_entry;
+DROP TABLE charge_reference;
 DROP TABLE charge;

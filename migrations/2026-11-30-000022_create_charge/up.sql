@@ -3,6 +3,7 @@ CREATE TABLE charge (
     member_id              bigint      NOT NULL,
     status                 text        NOT NULL DEFAULT 'CHARGE',
     can                    bigint      NOT NULL,
+    quantity               integer     NOT NULL DEFAULT 1,
     container              text        NOT NULL,
     order_id               text        NOT NULL,
     sku                    text,
@@ -12,15 +13,16 @@ CREATE TABLE charge (
     payment_gateway        text        NOT NULL,
     payment_status         text        NOT NULL DEFAULT 'REQUEST',
     method                 text,
-    presented_reference    text,
-    presented_at           timestamptz,
+    approving_reference    text,
     gateway_transaction_id text,
+    store_purchase_id      text,
     account_token          uuid,
     next_check_at          timestamptz,
     consume_due_at         timestamptz,
     consumed_at            timestamptz,
     flow_id                uuid        NOT NULL DEFAULT gen_random_uuid(),
     completed_at           timestamptz,
+    reversed_at            timestamptz,
     created_at             timestamptz NOT NULL DEFAULT now(),
     updated_at             timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT charge_id_pk PRIMARY KEY (id),
@@ -32,6 +34,7 @@ CREATE TABLE charge (
     CONSTRAINT charge_container_payment_gateway_ck CHECK (
         container = CASE payment_gateway WHEN 'GOOGLE_IAP' THEN 'AOS' WHEN 'APPLE_IAP' THEN 'IOS' ELSE 'PG' END),
     CONSTRAINT charge_can_ck CHECK (can > 0),
+    CONSTRAINT charge_quantity_ck CHECK (quantity > 0),
     -- A bonus costs nothing and is complete from the start; what is sold has its price and its product.
     CONSTRAINT charge_price_ck CHECK (CASE status WHEN 'EVENT' THEN price = 0 ELSE price > 0 END),
     CONSTRAINT charge_event_ck CHECK (status <> 'EVENT' OR payment_status = 'COMPLETE'),
@@ -39,12 +42,17 @@ CREATE TABLE charge (
     CONSTRAINT charge_completed_ck CHECK ((payment_status = 'COMPLETE') = (completed_at IS NOT NULL)),
     CONSTRAINT charge_gateway_transaction_id_ck CHECK (
         (status = 'CHARGE' AND payment_status = 'COMPLETE') = (gateway_transaction_id IS NOT NULL)),
+    CONSTRAINT charge_approving_reference_ck CHECK (approving_reference IS NULL OR payment_status = 'REQUEST'),
     CONSTRAINT charge_consumed_ck CHECK (consumed_at IS NULL OR consume_due_at IS NULL)
 );
 
 -- The rule "one purchase pays one charge" is this index, not a check in code.
 CREATE UNIQUE INDEX charge_gateway_transaction_id_payment_gateway_uq ON charge (gateway_transaction_id, payment_gateway)
     WHERE gateway_transaction_id IS NOT NULL;
+-- Google's order pays one charge, whatever token it comes under; Apple's may come again, and is told.
+CREATE UNIQUE INDEX charge_google_order_uq ON charge ((CASE payment_gateway WHEN 'GOOGLE_IAP' THEN store_purchase_id END));
+CREATE INDEX charge_store_purchase_id_payment_gateway_ix ON charge (store_purchase_id, payment_gateway)
+    WHERE store_purchase_id IS NOT NULL;
 -- Whether a charge is the member's first.
 CREATE INDEX charge_bought_member_id_ix ON charge (member_id) WHERE status = 'CHARGE' AND payment_status = 'COMPLETE';
 -- The workers' looks, each by a partial index that holds only the rows it looks for.
@@ -63,27 +71,64 @@ CREATE TRIGGER charge_updated_at BEFORE UPDATE ON charge FOR EACH ROW EXECUTE FU
 COMMENT ON TABLE charge IS 'Can that a member buys, or got as a bonus.';
 COMMENT ON COLUMN charge.member_id IS 'Who buys.';
 COMMENT ON COLUMN charge.status IS 'CHARGE: bought. EVENT: a bonus, free of charge.';
-COMMENT ON COLUMN charge.can IS 'How much can, by the price list at the request or by the job''s snapshot.';
+COMMENT ON COLUMN charge.can IS 'How much can, by the price list at the request or by the job''s snapshot; once paid, of all its packs.';
+COMMENT ON COLUMN charge.quantity IS 'How many packs were bought; known once it is paid.';
 COMMENT ON COLUMN charge.container IS 'Which wallet it goes to; follows the gateway.';
 COMMENT ON COLUMN charge.order_id IS 'Our order id at the gateway, unique for ever; of a bonus, its job''s idempotency key.';
 COMMENT ON COLUMN charge.sku IS 'The product; null for a bonus.';
 COMMENT ON COLUMN charge.title IS 'What the buyer reads.';
-COMMENT ON COLUMN charge.price IS 'Whole KRW; 0 for a bonus.';
+COMMENT ON COLUMN charge.price IS 'Whole KRW; 0 for a bonus; once paid, of all its packs.';
 COMMENT ON COLUMN charge.currency IS 'Always KRW.';
 COMMENT ON COLUMN charge.payment_gateway IS 'Through which it is paid; a bonus has its source''s.';
 COMMENT ON COLUMN charge.payment_status IS 'REQUEST: asked for, not known to be paid. COMPLETE: paid and credited.';
 COMMENT ON COLUMN charge.method IS 'How it was paid, in the gateway''s words; of a bonus, the job''s snapshot.';
-COMMENT ON COLUMN charge.presented_reference IS 'The receipt, transaction or token that was presented last while it was REQUEST, stored before the gateway was asked; once COMPLETE, the one that paid it.';
-COMMENT ON COLUMN charge.presented_at IS 'When that was presented.';
+COMMENT ON COLUMN charge.approving_reference IS 'The receipt that we approve at the gateway, written before money may move: no other is approved until its outcome is known. Null: none.';
 COMMENT ON COLUMN charge.gateway_transaction_id IS 'The gateway''s id of the purchase that paid it.';
+COMMENT ON COLUMN charge.store_purchase_id IS 'The app store''s own id of the purchase, which may come under several transactions: Google''s orderId, Apple''s originalTransactionId.';
 COMMENT ON COLUMN charge.account_token IS 'Given to the store with the purchase, so that the purchase names this charge.';
-COMMENT ON COLUMN charge.next_check_at IS 'When the reconciler asks the gateway next; null: never.';
+COMMENT ON COLUMN charge.next_check_at IS 'When the reconciler asks the gateway by our order id next; null: never. What was presented is asked about by charge_reference.';
 COMMENT ON COLUMN charge.consume_due_at IS 'When a credited Google purchase is to be consumed, or tried again; null: there is nothing to consume.';
 COMMENT ON COLUMN charge.consumed_at IS 'When Google confirmed that the purchase is consumed.';
 COMMENT ON COLUMN charge.flow_id IS 'Ties everything of one flow together.';
 COMMENT ON COLUMN charge.completed_at IS 'When it was credited.';
+COMMENT ON COLUMN charge.reversed_at IS 'When the gateway first told that money of it went back: it is not credited after that without a person.';
 COMMENT ON COLUMN charge.created_at IS 'When it was requested.';
 COMMENT ON COLUMN charge.updated_at IS 'When it last changed.';
+
+CREATE TABLE charge_reference (
+    id            bigint GENERATED BY DEFAULT AS IDENTITY,
+    charge_id     bigint      NOT NULL,
+    reference     text        NOT NULL,
+    digest        bytea       NOT NULL,
+    outcome       text,
+    next_check_at timestamptz,
+    presented_at  timestamptz NOT NULL DEFAULT now(),
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    updated_at    timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT charge_reference_id_pk PRIMARY KEY (id),
+    -- By the digest: a signed transaction is longer than an index entry may be.
+    CONSTRAINT charge_reference_digest_charge_id_uq UNIQUE (digest, charge_id),
+    CONSTRAINT charge_reference_charge_id_fk FOREIGN KEY (charge_id) REFERENCES charge (id),
+    CONSTRAINT charge_reference_reference_ck CHECK (octet_length(reference) BETWEEN 1 AND 65536),
+    CONSTRAINT charge_reference_digest_ck CHECK (octet_length(digest) = 32)
+);
+CREATE INDEX charge_reference_charge_id_id_ix ON charge_reference (charge_id, id);
+-- The reconciler's look, by an index that holds only the rows it looks for.
+CREATE INDEX charge_reference_next_check_at_id_ix ON charge_reference (next_check_at, id) WHERE next_check_at IS NOT NULL;
+-- The retention's look.
+CREATE INDEX charge_reference_presented_at_ix ON charge_reference (presented_at);
+
+CREATE TRIGGER charge_reference_updated_at BEFORE UPDATE ON charge_reference FOR EACH ROW EXECUTE FUNCTION set_updated_at();
+
+COMMENT ON TABLE charge_reference IS 'What was presented as proof of payment for a charge, or told by its gateway: written before the gateway is asked about it, and asked about until the answer is final.';
+COMMENT ON COLUMN charge_reference.charge_id IS 'For which charge.';
+COMMENT ON COLUMN charge_reference.reference IS 'The receipt id, transaction id, signed transaction or purchase token.';
+COMMENT ON COLUMN charge_reference.digest IS 'Its SHA-256.';
+COMMENT ON COLUMN charge_reference.outcome IS 'What the gateway''s last answer came to: COMPLETE, or the refusal''s code; null before the first answer.';
+COMMENT ON COLUMN charge_reference.next_check_at IS 'When the reconciler asks about it next; null: the answer was final, or a week has gone by.';
+COMMENT ON COLUMN charge_reference.presented_at IS 'When it was presented last.';
+COMMENT ON COLUMN charge_reference.created_at IS 'When it was presented first.';
+COMMENT ON COLUMN charge_reference.updated_at IS 'When it last changed.';
 
 CREATE TABLE ledger_entry (
     id            bigint GENERATED BY DEFAULT AS IDENTITY,

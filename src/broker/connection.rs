@@ -187,9 +187,11 @@ impl Broker {
         self.state.send_replace(BrokerState::Up { since: clock::now() });
         tracing::info!("connected to the broker");
         let mut reason = "the connection ended".to_owned();
+        let mut keeping = std::pin::pin!(self.keep_exchange(&connection));
         while connection.status().connected() {
             let event = tokio::select! {
                 event = events.next() => event,
+                () = &mut keeping => return,
                 () = tokio::time::sleep(LOOK_AGAIN) => continue,
                 () = stop.cancelled() => return,
             };
@@ -209,6 +211,28 @@ impl Broker {
         }
         self.connection.write().unwrap_or_else(PoisonError::into_inner).take();
         self.went_down(reason);
+    }
+
+    /// Keeps our exchange there for as long as the connection is watched: one that was deleted, or could not be declared at
+    /// first, would cost every event its tries.
+    async fn keep_exchange(&self, connection: &Connection) {
+        let mut told = None;
+        loop {
+            tokio::time::sleep(self.config.amqp_redeclare_interval).await;
+            // A blocked broker answers nobody on this connection.
+            if !self.state.borrow().is_up() {
+                continue;
+            }
+            let error = self.declare_exchange(connection).await.err().map(|error| error.to_string());
+            if let Some(error) = error.as_ref().filter(|_| error != told) {
+                tracing::error!(
+                    error,
+                    exchange = self.name(PAYMENT_EVENTS),
+                    "the exchange cannot be declared"
+                );
+            }
+            told = error;
+        }
     }
 
     pub(super) async fn declare_exchange(&self, connection: &Connection) -> Result<(), BrokerError> {

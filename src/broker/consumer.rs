@@ -146,7 +146,25 @@ impl Broker {
         prefetch: u16,
     ) -> Result<(Connection, Channel, Consumer), End> {
         let connection = self.connect("paydesk-consumer").await?;
-        self.declare_inbound(&connection, queue).await?;
+        match self.open_consumer_on(&connection, queue, prefetch).await {
+            Ok((channel, consumer)) => Ok((connection, channel, consumer)),
+            Err(end) => {
+                // A broker that answers too late has made a consumer that nobody reads: it would keep its messages for as
+                // long as the connection lives.
+                let closed = connection.close(200, ShortString::from("bye"));
+                let _unanswered = tokio::time::timeout(Duration::from_secs(2), closed).await;
+                Err(end)
+            }
+        }
+    }
+
+    async fn open_consumer_on(
+        &self,
+        connection: &Connection,
+        queue: InboundQueue,
+        prefetch: u16,
+    ) -> Result<(Channel, Consumer), End> {
+        self.declare_inbound(connection, queue).await?;
         let channel = self.in_time(connection.create_channel()).await?;
         self.in_time(channel.basic_qos(prefetch, BasicQosOptions::default())).await?;
         let name = ShortString::from(self.name(queue.name));
@@ -157,7 +175,7 @@ impl Broker {
             FieldTable::default(),
         );
         let consumer = self.in_time(consuming).await?;
-        Ok((connection, channel, consumer))
+        Ok((channel, consumer))
     }
 }
 

@@ -1,18 +1,19 @@
 //! Completion: seven ways in, one rule (domain.md §4). What was presented is stored, the gateway is asked with no
 //! connection held, and only the transition REQUEST → COMPLETE does anything, all of it in one transaction.
 
+mod alarm;
 mod judge;
 mod record;
 
 use thiserror::Error;
 
-pub(super) use record::tell_once;
+pub(super) use alarm::{Alarm, shown, tell_once, tell_once_about};
 
-use super::{Charge, Charges, store};
+use super::{Charge, Charges, reference, store};
 use crate::{
     auth::ServicePrincipal,
     db::DbError,
-    gateways::{Asked, PaymentGateway, Purchase, PurchaseOrder},
+    gateways::{Asked, PaymentGateway, Purchase, PurchaseOrder, PurchaseOutcome},
     telemetry,
     types::stored_enum,
     workers::spawn_tracked,
@@ -48,6 +49,8 @@ stored_enum! {
         TransactionAlreadyUsed = "TRANSACTION_ALREADY_USED",
         /// Another purchase has paid this charge.
         OrderAlreadyPaid = "ORDER_ALREADY_PAID",
+        /// Another purchase of this charge is being approved.
+        PaymentInProgress = "PAYMENT_IN_PROGRESS",
         /// The gateway is off, or does not answer; it is asked again.
         GatewayUnavailable = "GATEWAY_UNAVAILABLE",
         /// The gateway refuses our key or contract.
@@ -148,6 +151,8 @@ impl Presented {
 pub(super) struct Look<'a> {
     /// The charge as it was before.
     pub(super) charge: &'a Charge,
+    /// The gateway that was asked.
+    pub(super) way: PaymentGateway,
     /// What was presented, if anything was.
     pub(super) reference: Option<&'a str>,
     /// What the gateway says.
@@ -175,53 +180,87 @@ impl Charges {
             let Some(charge) = store::of_order(&mut conn, &order_id).await? else {
                 return Err(CompleteError::NotFound(order_id));
             };
-            if let Some(answer) = answer_unasked(&charge, gateway, &reference) {
-                return Ok(answer);
+            if charge.gateway() != Some(gateway) {
+                let (ours, theirs) = (&charge.payment_gateway, gateway.as_str());
+                let message = format!("the charge was requested for {ours}, not for {theirs}");
+                return Ok(refuse(charge, RefusedCode::GatewayMismatch, message));
+            }
+            if charge.was_paid_by(&reference)
+                || (charge.is_complete() && reference::has_paid(&mut conn, charge.id, &reference).await?)
+            {
+                return Ok(ChargeAnswer { charge, replayed: true, refused: None });
             }
             // Before the gateway is asked: whatever happens from here on, the reconciler knows what to ask by.
-            store::present(&mut conn, charge.id, &reference, self.config.charge_reconcile_after).await?;
+            reference::present(&mut conn, charge.id, &reference, self.config.charge_reconcile_after).await?;
             charge
         };
         let Some(order) = charge.order() else { return Err(CompleteError::NotFound(order_id)) };
         // Asked by the product that the client names: if another one was paid, somebody must hear of it.
         let order = PurchaseOrder { sku: sku.as_deref().unwrap_or(order.sku), ..order };
-        let Some(asked) = self.gateways.ask(gateway, &order, Some(&reference)).await else {
-            return Ok(refuse(
-                charge,
-                RefusedCode::GatewayUnavailable,
-                "the payment gateway is not configured",
-            ));
-        };
-        Ok(self.conclude(Look { charge: &charge, reference: Some(&reference), asked }).await?)
+        self.ask_and_conclude(gateway, &charge, &order, Some(&reference)).await
     }
 
-    /// What a gateway told us by itself: the order's charge, and what the notice comes to.
+    /// A payment that a gateway told us of by itself. It is asked by the number that the notice names, which no signature
+    /// covers, and by our order id; where it cannot be asked, the notice is all that there is.
     pub(super) async fn confirm(
         &self,
-        gateway: PaymentGateway,
+        way: PaymentGateway,
         charge: &Charge,
         told: Purchase,
     ) -> Result<ChargeAnswer, CompleteError> {
-        let reference = told.transaction_id.clone();
-        if let Some(answer) = answer_unasked(charge, gateway, &reference) {
-            return Ok(answer);
-        }
-        let after = self.config.charge_reconcile_after;
-        store::present(&mut *self.db.conn().await?, charge.id, &reference, after).await?;
-        let asked = match charge.order() {
-            Some(order) => self.gateways.confirm(gateway, &order, told).await,
-            None => None,
+        let Some(order) = charge.order() else {
+            return Err(CompleteError::NotFound(charge.order_id.clone()));
         };
-        let Some(asked) = asked else {
+        let reference = told.transaction_id.clone();
+        if charge.gateway() == Some(way) {
+            if charge.was_paid_by(&reference) {
+                return Ok(ChargeAnswer { charge: charge.clone(), replayed: true, refused: None });
+            }
+            let mut conn = self.db.conn().await?;
+            reference::present(&mut conn, charge.id, &reference, self.config.charge_reconcile_after).await?;
+        }
+        if !self.gateways.knows_order_ids(way) {
+            let asked = Asked { outcome: PurchaseOutcome::Paid(told), calls: Vec::new() };
+            return Ok(self.conclude(Look { charge, way, reference: Some(&reference), asked }).await?);
+        }
+        let by_reference = self.ask_and_conclude(way, charge, &order, Some(&reference)).await?;
+        match by_reference.refused.as_ref().map(|refused| refused.code) {
+            // Nothing was paid under that number, as far as one knows: perhaps under another one.
+            Some(
+                RefusedCode::ChargeNotPaid
+                | RefusedCode::PurchaseCanceled
+                | RefusedCode::PurchasePending
+                | RefusedCode::GatewayUnavailable
+                | RefusedCode::GatewayMisconfigured,
+            ) => self.ask_and_conclude(way, charge, &order, None).await,
+            _ => Ok(by_reference),
+        }
+    }
+
+    async fn ask_and_conclude(
+        &self,
+        way: PaymentGateway,
+        charge: &Charge,
+        order: &PurchaseOrder<'_>,
+        reference: Option<&str>,
+    ) -> Result<ChargeAnswer, CompleteError> {
+        let Some(asked) = self.gateways.ask(way, order, reference).await else {
             let message = "the payment gateway is not configured";
             return Ok(refuse(charge.clone(), RefusedCode::GatewayUnavailable, message));
         };
-        Ok(self.conclude(Look { charge, reference: Some(&reference), asked }).await?)
+        Ok(self.conclude(Look { charge, way, reference, asked }).await?)
     }
 
-    /// Writes down what the gateway said, and grants at once what the purchase has earned.
+    /// Writes down what the gateway said, approves what awaits our approval and has got it, and grants at once what the
+    /// purchase has earned.
     pub(super) async fn conclude(&self, look: Look<'_>) -> Result<ChargeAnswer, DbError> {
-        let recorded = self.record(&look).await?;
+        let mut recorded = self.record(&look).await?;
+        if recorded.to_approve
+            && let (Some(order), Some(reference)) = (look.charge.order(), look.reference)
+            && let Some(asked) = self.gateways.approve(look.way, &order, reference).await
+        {
+            recorded = self.record(&Look { asked, ..look }).await?;
+        }
         let ChargeAnswer { replayed, refused, charge } = &recorded.answer;
         if let Some(gateway) = charge.gateway() {
             let complete = if *replayed { "REPLAYED" } else { "COMPLETE" };
@@ -236,20 +275,6 @@ impl Charges {
         }
         Ok(recorded.answer)
     }
-}
-
-/// What can be answered without asking the gateway.
-fn answer_unasked(charge: &Charge, way: PaymentGateway, reference: &str) -> Option<ChargeAnswer> {
-    let charge = charge.clone();
-    if charge.gateway() != Some(way) {
-        let message =
-            format!("the charge was requested for {}, not for {}", charge.payment_gateway, way.as_str());
-        return Some(refuse(charge, RefusedCode::GatewayMismatch, message));
-    }
-    if charge.was_paid_by(reference) {
-        return Some(ChargeAnswer { charge, replayed: true, refused: None });
-    }
-    None
 }
 
 pub(super) fn refuse(charge: Charge, code: RefusedCode, message: impl Into<String>) -> ChargeAnswer {

@@ -3,21 +3,20 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use diesel_async::AsyncPgConnection;
 use tokio_util::sync::CancellationToken;
 
-use super::{Charge, Charges, completion::tell_once, find, store};
+use super::{
+    Charge, Charges,
+    completion::{Alarm, shown, tell_once},
+    find, store,
+};
 use crate::{
     db::{DbError, Recording},
     failures::{FailureKind, SubjectType},
-    gateways::{self, ConsumeOutcome, ProviderCall},
-    workers::{TickError, Worker},
+    gateways::{self, ConsumeOutcome, ProviderCall, Refusal},
+    workers::{TickError, Worker, claim_and_work},
 };
-
-/// Rows that one look claims.
-const BATCH: i64 = 50;
-/// Rows that are consumed at once.
-const AT_ONCE: usize = 8;
 
 /// Consumes credited purchases at Google until Google confirms it.
 pub struct GoogleConsume(pub Charges);
@@ -34,17 +33,12 @@ impl Worker for GoogleConsume {
     }
 
     async fn tick(&self, stop: &CancellationToken) -> Result<(), TickError> {
-        while !stop.is_cancelled() {
-            let after = self.0.config.charge_reconcile_after;
-            let claimed = store::claim_unconsumed(&mut *self.0.db.conn().await?, after, BATCH).await?;
-            let is_last = i64::try_from(claimed.len()).is_ok_and(|claimed| claimed < BATCH);
-            let tries = stream::iter(claimed).map(|id| self.0.consume(id));
-            let ended: Vec<Result<(), DbError>> = tries.buffer_unordered(AT_ONCE).collect().await;
-            ended.into_iter().collect::<Result<(), _>>()?;
-            if is_last {
-                break;
-            }
-        }
+        let (charges, after) = (&self.0, self.0.config.charge_reconcile_after);
+        let credited = |limit| async move {
+            let mut conn = charges.db.conn().await?;
+            Ok::<_, DbError>(store::claim_unconsumed(&mut conn, after, limit).await?)
+        };
+        claim_and_work(stop, credited, |id| charges.consume(id)).await?;
         Ok(())
     }
 }
@@ -54,7 +48,10 @@ impl Charges {
         let charge = find(&mut *self.db.conn().await?, id).await?;
         let Some(charge) = charge.filter(|charge| charge.consume_due_at.is_some()) else { return Ok(()) };
         let (Some(sku), Some(token)) = (&charge.sku, &charge.gateway_transaction_id) else { return Ok(()) };
-        let Some((outcome, calls)) = self.gateways.consume(sku, token).await else { return Ok(()) };
+        let (outcome, calls) = self.gateways.consume(sku, token).await.unwrap_or_else(|| {
+            let message = "Google is not configured here".to_owned();
+            (ConsumeOutcome::Unknown(Refusal { code: "NOT_CONFIGURED".to_owned(), message }), Vec::new())
+        });
         let mut recording = Recording::of("charge", charge.id);
         loop {
             match self.record_consumed(&charge, &outcome, &calls).await {
@@ -72,21 +69,17 @@ impl Charges {
     ) -> Result<(), DbError> {
         let mut tx = self.db.begin().await?;
         store::locked(tx.conn(), charge.id).await?;
-        let transaction = charge.gateway_transaction_id.as_deref().unwrap_or_default();
         match outcome {
-            ConsumeOutcome::Consumed => drop(store::consumed(tx.conn(), charge.id, true).await?),
-            // It is gone at Google although it was credited here: nobody consumes it any more, and a person must look.
-            ConsumeOutcome::Refused(refusal) => {
-                store::consumed(tx.conn(), charge.id, false).await?;
-                let message = format!("Google will not consume this credited purchase: {}", refusal.message);
-                let kind = FailureKind::PurchaseReversed;
-                tell_once(tx.conn(), charge, kind, &refusal.code, &message, transaction).await?;
+            ConsumeOutcome::Consumed => drop(store::consumed(tx.conn(), charge.id).await?),
+            // Due again when the claim's wait is over: whatever Google says, it may say otherwise the next time.
+            ConsumeOutcome::Refused(refusal) | ConsumeOutcome::Unknown(refusal) => {
+                self.give_up(tx.conn(), charge, refusal).await?;
             }
-            // Due again when the claim's wait is over.
-            ConsumeOutcome::Unknown(_) => {}
             ConsumeOutcome::Misconfigured(refusal) => {
+                let (code, message) = (refusal.code.as_str(), refusal.message.as_str());
                 let kind = FailureKind::GatewayMisconfigured;
-                tell_once(tx.conn(), charge, kind, &refusal.code, &refusal.message, transaction).await?;
+                tell_once(tx.conn(), charge, Alarm { kind, code, message, transaction: "" }).await?;
+                self.give_up(tx.conn(), charge, refusal).await?;
             }
         }
         for call in calls {
@@ -94,5 +87,30 @@ impl Charges {
             gateways::record_call(tx.conn(), call, subject, charge.id, charge.flow_id).await?;
         }
         tx.commit().await
+    }
+
+    /// After Google's three days there is nothing left to consume: it gives the money back, and a person must look.
+    async fn give_up(
+        &self,
+        conn: &mut AsyncPgConnection,
+        charge: &Charge,
+        last: &Refusal,
+    ) -> Result<(), DbError> {
+        if !store::give_up_consuming(conn, charge.id).await? {
+            return Ok(());
+        }
+        let message = format!(
+            "Google did not confirm in three days that this credited purchase is consumed, and gives its money back \
+             after that; it said last: {} ({})",
+            last.message, last.code
+        );
+        let transaction = shown(charge, charge.gateway_transaction_id.as_deref().unwrap_or_default());
+        let alarm = Alarm {
+            kind: FailureKind::PurchaseReversed,
+            code: "NOT_CONSUMED",
+            message: &message,
+            transaction: &transaction,
+        };
+        tell_once(conn, charge, alarm).await
     }
 }

@@ -61,8 +61,10 @@ pub struct Charge {
     pub member_id: i64,
     /// A [`ChargeStatus`].
     pub status: String,
-    /// How much can.
+    /// How much can; once paid, of all its packs.
     pub can: i64,
+    /// How many packs were bought.
+    pub quantity: i32,
     /// A [`Container`].
     pub container: String,
     /// Our order id at the gateway; of a bonus, its job's idempotency key.
@@ -81,15 +83,15 @@ pub struct Charge {
     pub payment_status: String,
     /// How it was paid, in the gateway's words.
     pub method: Option<String>,
-    /// What was presented last while it was REQUEST; once COMPLETE, what paid it.
-    pub presented_reference: Option<String>,
-    /// When that was presented.
-    pub presented_at: Option<Instant>,
+    /// The receipt that we approve at the gateway.
+    pub approving_reference: Option<String>,
     /// The gateway's id of the purchase that paid it.
     pub gateway_transaction_id: Option<String>,
+    /// The app store's own id of the purchase.
+    pub store_purchase_id: Option<String>,
     /// Given to the store with the purchase.
     pub account_token: Option<Uuid>,
-    /// When the reconciler asks the gateway next.
+    /// When the reconciler asks the gateway by our order id next.
     pub next_check_at: Option<Instant>,
     /// When a credited Google purchase is to be consumed.
     pub consume_due_at: Option<Instant>,
@@ -99,6 +101,8 @@ pub struct Charge {
     pub flow_id: Uuid,
     /// When it was credited.
     pub completed_at: Option<Instant>,
+    /// When the gateway first told that money of it went back.
+    pub reversed_at: Option<Instant>,
     /// When it was requested.
     pub created_at: Instant,
     /// When it last changed.
@@ -116,12 +120,9 @@ impl Charge {
         PaymentGateway::parse(&self.payment_gateway)
     }
 
-    /// Whether it was paid by this: the gateway's transaction, or what was presented for it.
-    pub(super) fn was_paid_by(&self, reference: &str) -> bool {
-        self.is_complete()
-            && [&self.gateway_transaction_id, &self.presented_reference]
-                .iter()
-                .any(|known| known.as_deref() == Some(reference))
+    /// Whether it was paid by this transaction of its gateway.
+    pub(super) fn was_paid_by(&self, transaction_id: &str) -> bool {
+        self.is_complete() && self.gateway_transaction_id.as_deref() == Some(transaction_id)
     }
 
     /// What a purchase must agree with; none for a bonus, which nobody buys.

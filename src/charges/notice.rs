@@ -4,15 +4,19 @@ use thiserror::Error;
 
 use super::{
     Charge, ChargeAnswer, Charges, CompleteError, RefusedCode,
-    completion::{Refused, tell_once},
+    completion::{Alarm, Refused, tell_once, tell_once_about},
     store,
 };
 use crate::{
     db::{DbError, Recording},
     failures::FailureKind,
-    gateways::{Notice, PaymentGateway, Purchase, Reversal},
+    gateways::{Notice, PaymentGateway, Price, Purchase, Reversal},
+    types::text::storable,
     workers::spawn_tracked,
 };
+
+/// Longest order id that is kept of an order that is none of ours.
+const MAX_ORDER_BYTES: usize = 255;
 
 /// A notice that was taken in: the gateway need not send it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +96,10 @@ impl Charges {
 
     async fn paid(&self, gateway: PaymentGateway, told: Purchase) -> Result<Noticed, NoticeError> {
         let order_id = told.order_id.clone().ok_or(NoticeError::UnknownOrder)?;
-        let charge = self.noticed_charge(&order_id).await?;
+        let Some(charge) = self.charge_of(&order_id).await? else {
+            self.tell_unknown(gateway, &order_id, &told).await?;
+            return Err(NoticeError::UnknownOrder);
+        };
         let ChargeAnswer { refused, .. } = self.confirm(gateway, &charge, told).await?;
         match refused {
             None => Ok(Noticed::Completed),
@@ -100,44 +107,92 @@ impl Charges {
                 RefusedCode::GatewayUnavailable
                 | RefusedCode::GatewayMisconfigured
                 | RefusedCode::PurchasePending
-                | RefusedCode::ChargeNotPaid => Err(NoticeError::TryAgain(refused.message)),
+                | RefusedCode::ChargeNotPaid
+                | RefusedCode::PaymentInProgress => Err(NoticeError::TryAgain(refused.message)),
                 _ => Ok(Noticed::Refused(refused)),
             },
         }
     }
 
-    async fn noticed_charge(&self, order_id: &str) -> Result<Charge, NoticeError> {
+    async fn charge_of(&self, order_id: &str) -> Result<Option<Charge>, NoticeError> {
         if order_id.contains('\0') {
-            return Err(NoticeError::UnknownOrder);
+            return Ok(None);
         }
-        let mut conn = self.db.conn().await?;
-        store::of_order(&mut conn, order_id).await?.ok_or(NoticeError::UnknownOrder)
+        Ok(store::of_order(&mut *self.db.conn().await?, order_id).await?)
     }
 
-    /// Money went back: no balance changes, and an operator must look (domain.md §4). Told once per transaction.
-    async fn reversed(&self, gateway: PaymentGateway, reversal: &Reversal) -> Result<Noticed, NoticeError> {
-        let charge = self.noticed_charge(&reversal.order_id).await?;
-        let currency = reversal.price.currency.as_deref().unwrap_or_default();
+    /// Somebody paid for an order that nobody asked for here. Told once per transaction.
+    async fn tell_unknown(
+        &self,
+        gateway: PaymentGateway,
+        order_id: &str,
+        told: &Purchase,
+    ) -> Result<(), NoticeError> {
+        let order_id = storable(order_id, MAX_ORDER_BYTES);
+        let price = told.price.as_ref().map(Price::text).unwrap_or_default();
+        let transaction = &told.transaction_id;
         let message = format!(
-            "{} gave {} {currency} of this purchase back (transaction {}); the can stays with the member",
-            gateway.as_str(),
-            reversal.price.amount,
-            reversal.transaction_id
+            "{} tells of a payment (transaction {transaction}, {price}) for an order that is none of ours, {order_id}",
+            gateway.as_str()
         );
+        let alarm = Alarm {
+            kind: FailureKind::ChargeMismatch,
+            code: "UNKNOWN_ORDER",
+            message: &message,
+            transaction,
+        };
+        let mut tx = self.db.begin().await?;
+        tell_once_about(tx.conn(), order_id.clone(), &order_id, None, alarm).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Money went back: no balance changes, and an operator must look (domain.md §4). Nothing is asked: not to credit is
+    /// the safe side. A cancel may name its own number instead of our order id. Told once per transaction.
+    async fn reversed(&self, gateway: PaymentGateway, reversal: &Reversal) -> Result<Noticed, NoticeError> {
+        let by_order = self.charge_of(&reversal.order_id).await?;
+        let charge = match by_order.filter(|charge| charge.gateway() == Some(gateway)) {
+            Some(charge) => charge,
+            None => store::of_transaction(&mut *self.db.conn().await?, gateway, &reversal.original)
+                .await?
+                .ok_or(NoticeError::UnknownOrder)?,
+        };
         let mut recording = Recording::of("charge", charge.id);
         loop {
-            match self.tell_reversed(&charge, &message, &reversal.transaction_id).await {
+            match self.tell_reversed(charge.id, gateway, reversal).await {
                 Ok(()) => return Ok(Noticed::Reversed),
                 Err(error) => recording.wait_after(error).await?,
             }
         }
     }
 
-    async fn tell_reversed(&self, charge: &Charge, message: &str, transaction: &str) -> Result<(), DbError> {
+    async fn tell_reversed(
+        &self,
+        id: i64,
+        gateway: PaymentGateway,
+        reversal: &Reversal,
+    ) -> Result<(), DbError> {
         let mut tx = self.db.begin().await?;
-        store::locked(tx.conn(), charge.id).await?;
-        let kind = FailureKind::PurchaseReversed;
-        tell_once(tx.conn(), charge, kind, "PURCHASE_REVERSED", message, transaction).await?;
+        let charge = store::locked(tx.conn(), id).await?.ok_or(diesel::result::Error::NotFound)?;
+        store::reversed(tx.conn(), id).await?;
+        let so = match &charge.gateway_transaction_id {
+            Some(credited) => {
+                format!(
+                    "the charge was credited for transaction {credited}, and the can stays with the member"
+                )
+            }
+            None => "nothing was credited for it, and nothing will be without you".to_owned(),
+        };
+        let Reversal { transaction_id, price, .. } = reversal;
+        let (gateway, price) = (gateway.as_str(), price.text());
+        let message =
+            format!("{gateway} gave {price} of this purchase back (transaction {transaction_id}); {so}");
+        let alarm = Alarm {
+            kind: FailureKind::PurchaseReversed,
+            code: "PURCHASE_REVERSED",
+            message: &message,
+            transaction: transaction_id,
+        };
+        tell_once(tx.conn(), &charge, alarm).await?;
         tx.commit().await
     }
 }

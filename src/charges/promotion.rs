@@ -2,6 +2,7 @@
 
 mod list;
 
+use chrono::Datelike;
 use diesel::{
     Insertable, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     pg::Pg,
@@ -24,6 +25,9 @@ use crate::{
 
 pub use list::{PromotionFilter, promotions_by_ids};
 
+/// Promotions begin and end in these years.
+const FIRST_YEAR: i32 = 1900;
+const LAST_YEAR: i32 = 9998;
 /// The most that a promotion adds, in percent.
 const MAX_PERCENT: i32 = 1_000;
 
@@ -99,6 +103,12 @@ impl ChargeEventInput {
         let invalid = |field, message: String| Err(PromotionError::InvalidInput { field, message });
         if !(1..=100).contains(&self.title.trim().chars().count()) || self.title.contains('\0') {
             return invalid("title", "the title must have 1 to 100 characters, and no NUL".to_owned());
+        }
+        for (field, at) in [("startAt", self.start_at), ("endAt", self.end_at)] {
+            if !(FIRST_YEAR..=LAST_YEAR).contains(&at.year()) {
+                let message = format!("{field} must be from the year {FIRST_YEAR} to {LAST_YEAR}");
+                return invalid(field, message);
+            }
         }
         if self.start_at >= self.end_at {
             return invalid("endAt", "endAt must be after startAt".to_owned());

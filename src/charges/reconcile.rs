@@ -1,20 +1,21 @@
-//! The reconciler: charges left in REQUEST are asked about again, by what was presented or by our order id (domain.md §4).
+//! The reconciler: what was presented is asked about again until the answer is final, and charges left in REQUEST by our
+//! order id, where the gateway can be asked so (domain.md §4).
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::{Charges, completion::Look, find, store};
+use super::{
+    Charges,
+    completion::Look,
+    find,
+    reference::{self, DueReference},
+    store,
+};
 use crate::{
     db::DbError,
-    workers::{TickError, Worker},
+    workers::{TickError, Worker, claim_and_work},
 };
-
-/// Rows that one look claims.
-const BATCH: i64 = 50;
-/// Rows that are asked about at once.
-const AT_ONCE: usize = 8;
 
 /// Completes charges that were paid without anybody telling us.
 pub struct ChargeReconciler(pub Charges);
@@ -27,32 +28,34 @@ impl Worker for ChargeReconciler {
     }
 
     async fn tick(&self, stop: &CancellationToken) -> Result<(), TickError> {
-        while !stop.is_cancelled() {
-            let after = self.0.config.charge_reconcile_after;
-            let claimed = store::claim_unpaid(&mut *self.0.db.conn().await?, after, BATCH).await?;
-            let is_last = i64::try_from(claimed.len()).is_ok_and(|claimed| claimed < BATCH);
-            let looks = stream::iter(claimed).map(|id| self.0.look(id));
-            let ended: Vec<Result<(), DbError>> = looks.buffer_unordered(AT_ONCE).collect().await;
-            ended.into_iter().collect::<Result<(), _>>()?;
-            if is_last {
-                break;
-            }
-        }
+        let (charges, after) = (&self.0, self.0.config.charge_reconcile_after);
+        let presented = |limit| async move {
+            let mut conn = charges.db.conn().await?;
+            Ok::<_, DbError>(reference::claim_due(&mut conn, after, limit).await?)
+        };
+        let by_reference =
+            |due: DueReference| async move { charges.look(due.charge_id, Some(&due.reference)).await };
+        claim_and_work(stop, presented, by_reference).await?;
+        let unpaid = |limit| async move {
+            let mut conn = charges.db.conn().await?;
+            Ok::<_, DbError>(store::claim_unpaid(&mut conn, after, limit).await?)
+        };
+        claim_and_work(stop, unpaid, |id| charges.look(id, None)).await?;
         Ok(())
     }
 }
 
 impl Charges {
-    /// Asks the gateway, and finishes with what it says.
-    async fn look(&self, id: i64) -> Result<(), DbError> {
+    /// Asks the gateway by what was presented, or by our order id, and finishes with what it says. A charge that is
+    /// COMPLETE is asked about by what else was presented for it: somebody may have paid twice.
+    async fn look(&self, id: i64, reference: Option<&str>) -> Result<(), DbError> {
         let charge = find(&mut *self.db.conn().await?, id).await?;
-        let Some(charge) = charge.filter(|charge| !charge.is_complete()) else { return Ok(()) };
+        let Some(charge) = charge.filter(|charge| reference.is_some() || !charge.is_complete()) else {
+            return Ok(());
+        };
         let (Some(gateway), Some(order)) = (charge.gateway(), charge.order()) else { return Ok(()) };
-        // By our order id everything that was paid for it is found, whatever was presented.
-        let by_order_id = self.gateways.knows_order_ids(gateway);
-        let reference = charge.presented_reference.as_deref().filter(|_| !by_order_id);
         let Some(asked) = self.gateways.ask(gateway, &order, reference).await else { return Ok(()) };
-        self.conclude(Look { charge: &charge, reference, asked }).await?;
+        self.conclude(Look { charge: &charge, way: gateway, reference, asked }).await?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use diesel::{
     OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     dsl::{IntervalDsl, now},
     result::QueryResult,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -77,58 +77,66 @@ pub(super) async fn locked(conn: &mut AsyncPgConnection, id: i64) -> QueryResult
     charge::table.find(id).select(Charge::as_select()).for_no_key_update().first(conn).await.optional()
 }
 
-/// Notes what is presented for a charge in REQUEST, before the gateway is asked about it, and has the reconciler ask
-/// again should nobody be left to hear the answer.
-pub(super) async fn present(
+/// The charge of this gateway that this transaction has paid, or for which it was presented or told.
+pub(super) async fn of_transaction(
+    conn: &mut AsyncPgConnection,
+    gateway: PaymentGateway,
+    transaction_id: &str,
+) -> QueryResult<Option<Charge>> {
+    let found: Option<Id> = Statement::new(
+        "SELECT id FROM charge WHERE gateway_transaction_id = $1 AND payment_gateway = $2
+         UNION ALL
+         SELECT c.id FROM charge_reference r JOIN charge c ON c.id = r.charge_id
+         WHERE r.digest = sha256(convert_to($1, 'UTF8')) AND c.payment_gateway = $2
+         LIMIT 1",
+    )
+    .bind::<Text, _>(transaction_id.to_owned())
+    .bind::<Text, _>(gateway.as_str())
+    .get_result(conn)
+    .await
+    .optional()?;
+    match found {
+        Some(Id { id }) => super::find(conn, id).await,
+        None => Ok(None),
+    }
+}
+
+/// Money of it went back: from now on it is not credited without a person.
+pub(super) async fn reversed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
+    Statement::new("UPDATE charge SET reversed_at = now() WHERE id = $1 AND reversed_at IS NULL")
+        .bind::<BigInt, _>(id)
+        .execute(conn)
+        .await
+}
+
+/// Takes the charge's one approval for this reference; false if another one has it, or it is no longer REQUEST.
+pub(super) async fn claim_approval(
     conn: &mut AsyncPgConnection,
     id: i64,
     reference: &str,
-    check_after: Duration,
-) -> QueryResult<usize> {
-    Statement::new(
-        "UPDATE charge SET presented_reference = $2, presented_at = now(), next_check_at = now() + $3 * interval '1 millisecond'
-         WHERE id = $1 AND payment_status = 'REQUEST'",
+) -> QueryResult<bool> {
+    let claimed = Statement::new(
+        "UPDATE charge SET approving_reference = $2
+         WHERE id = $1 AND payment_status = 'REQUEST' AND coalesce(approving_reference, $2) = $2",
     )
     .bind::<BigInt, _>(id)
     .bind::<Text, _>(reference.to_owned())
-    .bind::<BigInt, _>(millis(check_after))
     .execute(conn)
-    .await
+    .await?;
+    Ok(claimed > 0)
 }
 
-/// The gateway's word on what was presented is final: asking again by it is in vain.
-pub(super) async fn stop_asking(
+/// Gives the approval back: nothing was paid by this reference.
+pub(super) async fn release_approval(
     conn: &mut AsyncPgConnection,
     id: i64,
-    reference: Option<&str>,
+    reference: &str,
 ) -> QueryResult<usize> {
-    Statement::new(
-        "UPDATE charge SET next_check_at = NULL
-         WHERE id = $1 AND payment_status = 'REQUEST' AND presented_reference IS NOT DISTINCT FROM $2",
-    )
-    .bind::<BigInt, _>(id)
-    .bind::<Nullable<Text>, _>(reference.map(str::to_owned))
-    .execute(conn)
-    .await
-}
-
-/// What was presented before, and has no final answer yet, is what the gateway is asked by again.
-pub(super) async fn ask_by_earlier(
-    conn: &mut AsyncPgConnection,
-    before: &Charge,
-    reference: Option<&str>,
-) -> QueryResult<usize> {
-    Statement::new(
-        "UPDATE charge SET presented_reference = $3, presented_at = $4, next_check_at = $5
-         WHERE id = $1 AND payment_status = 'REQUEST' AND presented_reference IS NOT DISTINCT FROM $2",
-    )
-    .bind::<BigInt, _>(before.id)
-    .bind::<Nullable<Text>, _>(reference.map(str::to_owned))
-    .bind::<Nullable<Text>, _>(before.presented_reference.clone())
-    .bind::<Nullable<Timestamptz>, _>(before.presented_at)
-    .bind::<Nullable<Timestamptz>, _>(before.next_check_at)
-    .execute(conn)
-    .await
+    Statement::new("UPDATE charge SET approving_reference = NULL WHERE id = $1 AND approving_reference = $2")
+        .bind::<BigInt, _>(id)
+        .bind::<Text, _>(reference.to_owned())
+        .execute(conn)
+        .await
 }
 
 /// The other charge that this purchase has paid.
@@ -146,32 +154,50 @@ pub(super) async fn other_paid_by(
         .optional()
 }
 
+/// Another charge that this purchase of an app store has paid, under another transaction.
+pub(super) async fn other_of_store_purchase(
+    conn: &mut AsyncPgConnection,
+    charge: &Charge,
+    purchase: &Purchase,
+) -> QueryResult<Option<i64>> {
+    let Some(store_id) = &purchase.store_id else { return Ok(None) };
+    charge::table
+        .filter(charge::store_purchase_id.eq(store_id))
+        .filter(charge::payment_gateway.eq(&charge.payment_gateway).and(charge::id.ne(charge.id)))
+        .select(charge::id)
+        .first(conn)
+        .await
+        .optional()
+}
+
 /// REQUEST → COMPLETE, paid by this purchase; false if it is no longer REQUEST.
 pub(super) async fn complete(
     conn: &mut AsyncPgConnection,
     charge: &Charge,
     purchase: &Purchase,
-    reference: Option<&str>,
 ) -> QueryResult<bool> {
     let to_consume = charge.gateway() == Some(PaymentGateway::GoogleIap);
     let completed = Statement::new(
         "UPDATE charge
-         SET payment_status = 'COMPLETE', gateway_transaction_id = $2, method = $3, presented_reference = coalesce($4, presented_reference),
-             completed_at = now(), next_check_at = NULL, consume_due_at = CASE WHEN $5 THEN now() END
+         SET payment_status = 'COMPLETE', gateway_transaction_id = $2, method = $3, approving_reference = NULL,
+             quantity = $5, can = can * $5, price = price * $5, store_purchase_id = $6,
+             completed_at = now(), next_check_at = NULL, consume_due_at = CASE WHEN $4 THEN now() END
          WHERE id = $1 AND payment_status = 'REQUEST'",
     )
     .bind::<BigInt, _>(charge.id)
     .bind::<Text, _>(purchase.transaction_id.clone())
     .bind::<Nullable<Text>, _>(purchase.method.clone())
-    .bind::<Nullable<Text>, _>(reference.map(str::to_owned))
     .bind::<Bool, _>(to_consume)
+    .bind::<Integer, _>(purchase.quantity)
+    .bind::<Nullable<Text>, _>(purchase.store_id.clone())
     .execute(conn)
     .await?;
     Ok(completed > 0)
 }
 
-/// Claims charges that are due to be asked about, by pushing their next look forward: any number of processes may ask at
-/// once, and each row goes to one of them. The wait grows with the age, up to six hours; after a week it is the last.
+/// Claims charges that are due to be asked about by our order id, by pushing their next look forward: any number of
+/// processes may ask at once, and each row goes to one of them. The wait grows with the age, up to six hours; after a
+/// week it is the last.
 pub(super) async fn claim_unpaid(
     conn: &mut AsyncPgConnection,
     after: Duration,
@@ -184,8 +210,8 @@ pub(super) async fn claim_unpaid(
              ORDER BY next_check_at, id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
          )
          UPDATE charge c
-         SET next_check_at = CASE WHEN coalesce(c.presented_at, c.created_at) > now() - interval '7 days' THEN now()
-             + least(greatest((now() - coalesce(c.presented_at, c.created_at)) / 2, $1 * interval '1 millisecond'),
+         SET next_check_at = CASE WHEN c.created_at > now() - interval '7 days' THEN now()
+             + least(greatest((now() - c.created_at) / 2, $1 * interval '1 millisecond'),
                      greatest(interval '6 hours', $1 * interval '1 millisecond')) END
          FROM due WHERE c.id = due.id
          RETURNING c.id",
@@ -222,14 +248,24 @@ pub(super) async fn claim_unconsumed(
     Ok(claimed.into_iter().map(|row| row.id).collect())
 }
 
-/// There is nothing left to consume: it is consumed, or never will be.
-pub(super) async fn consumed(conn: &mut AsyncPgConnection, id: i64, by_google: bool) -> QueryResult<usize> {
+/// Google has confirmed it.
+pub(super) async fn consumed(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<usize> {
     Statement::new(
-        "UPDATE charge SET consume_due_at = NULL, consumed_at = CASE WHEN $2 THEN now() END
-         WHERE id = $1 AND consume_due_at IS NOT NULL",
+        "UPDATE charge SET consume_due_at = NULL, consumed_at = now() WHERE id = $1 AND consume_due_at IS NOT NULL",
     )
     .bind::<BigInt, _>(id)
-    .bind::<Bool, _>(by_google)
     .execute(conn)
     .await
+}
+
+/// Ends the tries once Google's three days are over; false before that.
+pub(super) async fn give_up_consuming(conn: &mut AsyncPgConnection, id: i64) -> QueryResult<bool> {
+    let given_up = Statement::new(
+        "UPDATE charge SET consume_due_at = NULL
+         WHERE id = $1 AND consume_due_at IS NOT NULL AND completed_at < now() - interval '3 days'",
+    )
+    .bind::<BigInt, _>(id)
+    .execute(conn)
+    .await?;
+    Ok(given_up > 0)
 }

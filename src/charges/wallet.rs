@@ -1,19 +1,20 @@
 //! Wallets and their ledger: a balance changes with its entry, in one statement, under the member's lock.
 
+use std::collections::HashMap;
+
 use diesel::{
-    BoolExpressionMethods, ExpressionMethods, QueryDsl, SelectableHelper,
-    dsl::sql,
+    ExpressionMethods, QueryDsl, QueryableByName, SelectableHelper,
     pg::Pg,
     prelude::{Queryable, Selectable},
     result::QueryResult,
-    sql_types::{BigInt, Integer, Text},
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use crate::{
     db::{
-        Counting, Statement,
-        page::{Listing, PageRequest, PageRows, keyset_page},
+        Statement,
+        page::{Keyset, PageRequest, PageRows},
         schema::{ledger_entry, wallet},
     },
     types::{Instant, stored_enum},
@@ -44,7 +45,7 @@ pub struct Wallet {
 }
 
 /// A change of a balance.
-#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
 #[diesel(table_name = ledger_entry, check_for_backend(Pg))]
 pub struct LedgerEntry {
     /// Primary key.
@@ -122,35 +123,72 @@ pub async fn wallets_of(conn: &mut AsyncPgConnection, member_ids: &[i64]) -> Que
     wallet::table.filter(wallet::member_id.eq_any(member_ids)).select(Wallet::as_select()).load(conn).await
 }
 
-/// Whose ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LedgerFilter {
-    /// The member.
-    pub member_id: i64,
+/// A page of each of these members' ledgers, newest first; what is asked for is the same for all.
+pub async fn ledgers_of(
+    conn: &mut AsyncPgConnection,
+    member_ids: &[i64],
+    request: &PageRequest,
+) -> QueryResult<HashMap<i64, PageRows<LedgerEntry>>> {
+    // Both bounds are always there, so that one plan serves every page; the comparison of the time alone is what bounds
+    // the scan.
+    let statement = if request.backwards {
+        "SELECT entry.* FROM unnest($1) AS member (id) CROSS JOIN LATERAL (
+             SELECT id, member_id, container, charge_id, kind, can, balance_after, created_at FROM ledger_entry l
+             WHERE l.member_id = member.id AND l.created_at <= coalesce($2, 'infinity') AND l.created_at >= coalesce($4, '-infinity')
+                 AND (l.created_at < coalesce($2, 'infinity') OR l.id < $3) AND (l.created_at > coalesce($4, '-infinity') OR l.id > $5)
+             ORDER BY l.created_at, l.id LIMIT $6
+         ) entry ORDER BY entry.created_at, entry.id"
+    } else {
+        "SELECT entry.* FROM unnest($1) AS member (id) CROSS JOIN LATERAL (
+             SELECT id, member_id, container, charge_id, kind, can, balance_after, created_at FROM ledger_entry l
+             WHERE l.member_id = member.id AND l.created_at <= coalesce($2, 'infinity') AND l.created_at >= coalesce($4, '-infinity')
+                 AND (l.created_at < coalesce($2, 'infinity') OR l.id < $3) AND (l.created_at > coalesce($4, '-infinity') OR l.id > $5)
+             ORDER BY l.created_at DESC, l.id DESC LIMIT $6
+         ) entry ORDER BY entry.created_at DESC, entry.id DESC"
+    };
+    let key = |keyset: Option<Keyset>| (keyset.map(|keyset| keyset.at), keyset.map_or(0, |keyset| keyset.id));
+    let ((older_than, older_id), (newer_than, newer_id)) = (key(request.after), key(request.before));
+    let rows: Vec<LedgerEntry> = Statement::new(statement)
+        .bind::<Array<BigInt>, _>(member_ids.to_vec())
+        .bind::<Nullable<Timestamptz>, _>(older_than)
+        .bind::<BigInt, _>(older_id)
+        .bind::<Nullable<Timestamptz>, _>(newer_than)
+        .bind::<BigInt, _>(newer_id)
+        .bind::<BigInt, _>(request.fetch())
+        .load(conn)
+        .await?;
+    let mut read: HashMap<i64, Vec<LedgerEntry>> = HashMap::new();
+    for row in rows {
+        read.entry(row.member_id).or_default().push(row);
+    }
+    let page = |id: &i64| (*id, request.page(read.remove(id).unwrap_or_default()));
+    Ok(member_ids.iter().map(page).collect())
 }
 
-impl Listing for LedgerFilter {
-    type Row = LedgerEntry;
-
-    async fn page(
-        &self,
-        conn: &mut AsyncPgConnection,
-        request: &PageRequest,
-    ) -> QueryResult<PageRows<LedgerEntry>> {
-        let query = ledger_entry::table
-            .filter(ledger_entry::member_id.eq(self.member_id))
-            .select(LedgerEntry::as_select())
-            .into_boxed();
-        let query = keyset_page!(query, request, ledger_entry::created_at, ledger_entry::id);
-        Ok(request.page(query.load(conn).await?))
+/// How many entries each of these members' ledgers has, counted up to `cap + 1`.
+pub async fn ledger_counts_of(
+    conn: &mut AsyncPgConnection,
+    member_ids: &[i64],
+    cap: i64,
+) -> QueryResult<HashMap<i64, i64>> {
+    #[derive(QueryableByName)]
+    struct Counted {
+        #[diesel(sql_type = BigInt)]
+        id: i64,
+        #[diesel(sql_type = BigInt)]
+        entries: i64,
     }
-
-    async fn count(&self, conn: &mut AsyncPgConnection, cap: i64) -> QueryResult<i64> {
-        let entries = ledger_entry::table
-            .filter(ledger_entry::member_id.eq(self.member_id))
-            .select(sql::<Integer>("1"))
-            .order((ledger_entry::created_at.desc(), ledger_entry::id.desc()))
-            .limit(cap + 1);
-        Counting(entries).get_result(conn).await
-    }
+    let counted: Vec<Counted> = Statement::new(
+        "SELECT member.id, (
+             SELECT count(*) FROM (
+                 SELECT 1 FROM ledger_entry l WHERE l.member_id = member.id ORDER BY l.created_at DESC, l.id DESC LIMIT $2
+             ) bounded
+         ) AS entries
+         FROM unnest($1) AS member (id)",
+    )
+    .bind::<Array<BigInt>, _>(member_ids.to_vec())
+    .bind::<BigInt, _>(cap + 1)
+    .load(conn)
+    .await?;
+    Ok(counted.into_iter().map(|row| (row.id, row.entries)).collect())
 }

@@ -64,6 +64,11 @@ impl DbError {
             if info.message() == "canceling statement due to statement timeout")
     }
 
+    /// A table changed under a prepared statement; the next connection prepares it anew.
+    pub fn is_outdated_plan(&self) -> bool {
+        matches!(self, Self::Query(error) if is_outdated_plan(error))
+    }
+
     /// Somebody else held a lock for too long.
     pub fn is_lock_timeout(&self) -> bool {
         matches!(self, Self::Query(DieselError::DatabaseError(_, info))
@@ -78,6 +83,7 @@ impl DbError {
         );
         self.is_retryable()
             || self.is_connection_loss()
+            || self.is_outdated_plan()
             || self.is_lock_timeout()
             || self.is_statement_timeout()
             || read_only
@@ -96,4 +102,9 @@ impl DbError {
             Self::Query(_) => false,
         }
     }
+}
+
+/// A prepared statement's result is not what it was.
+pub(super) fn is_outdated_plan(error: &DieselError) -> bool {
+    matches!(error, DieselError::DatabaseError(_, info) if info.message() == "cached plan must not change result type")
 }

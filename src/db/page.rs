@@ -56,7 +56,7 @@ macro_rules! keyset_count {
 pub(crate) use keyset_count;
 
 /// Where a row stands in a list: its time, then its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Keyset {
     /// The row's `created_at` (or `occurred_at`).
     pub at: Instant,
@@ -65,7 +65,7 @@ pub struct Keyset {
 }
 
 /// Which page of a list, as the API's arguments say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageRequest {
     /// Rows on the page, 1 to 100.
     pub limit: i64,

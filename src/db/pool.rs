@@ -8,12 +8,12 @@ use std::{
 
 use diesel::connection::{Instrumentation, InstrumentationEvent};
 use diesel_async::{
-    AsyncConnection, AsyncPgConnection, SimpleAsyncConnection,
+    AnsiTransactionManager, AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager,
     pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, PoolError, PoolableConnection, bb8},
 };
 use futures_util::FutureExt;
 
-use super::{Connector, DbError, Transaction};
+use super::{Connector, DbError, Transaction, error::is_outdated_plan};
 use crate::{
     config::{DatabaseConfig, SettingError},
     telemetry::record,
@@ -23,7 +23,7 @@ use crate::{
 pub type PooledConnection = bb8::PooledConnection<'static, AsyncPgConnection>;
 type Pool = bb8::Pool<AsyncPgConnection>;
 
-/// Longest life of a connection.
+/// Longest life of a connection: after a failover the new server is found.
 const MAX_LIFETIME: Duration = Duration::from_secs(5 * 60);
 /// Errors are told apart by their English text where Diesel has no kind for them; a role that may not choose the
 /// language leaves the server's.
@@ -110,17 +110,17 @@ fn build_pool(
     checkout_timeout: Duration,
     setup: &'static str,
 ) -> Pool {
-    let (connector, statements) = (connector.clone(), Arc::clone(statements));
+    let (connector, statements, schema) = (connector.clone(), Arc::clone(statements), Arc::default());
     let mut config = ManagerConfig::default();
     config.custom_setup = Box::new(move |_url| {
-        let (connector, statements) = (connector.clone(), Arc::clone(&statements));
+        let (connector, watch) = (connector.clone(), Watch::new(&statements, &schema));
         async move {
             let mut connection = connector.connect().await?;
             connection
                 .batch_execute(&format!("{ENGLISH}; {setup}"))
                 .await
                 .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-            connection.set_instrumentation(StatementCounter(statements));
+            connection.set_instrumentation(watch);
             Ok(connection)
         }
         .boxed()
@@ -131,16 +131,19 @@ fn build_pool(
         .connection_timeout(checkout_timeout)
         // A ping before each use would double the round trips; a closed connection is skipped in `checkout`.
         .test_on_check_out(false)
-        // A statement prepared before a column changed its type fails for as long as its connection lives.
         .max_lifetime(MAX_LIFETIME)
         .build_unchecked(manager)
 }
 
 async fn checkout(pool: &Pool) -> Result<PooledConnection, DbError> {
     let asked = Instant::now();
-    // After a database restart every idle connection is closed; each is thrown away on its way back.
-    for _closed in 0..=pool.config().max_size {
+    // After a database restart every idle connection is closed, after a migration each is outdated; each is thrown away
+    // on its way back.
+    for _useless in 0..=pool.config().max_size {
         let mut connection = pool.get_owned().await.map_err(unavailable)?;
+        if is_outdated(&mut connection) {
+            AnsiTransactionManager::transaction_manager_status_mut(&mut *connection).set_in_error();
+        }
         if !connection.is_broken() {
             record::pool_checkout(asked.elapsed());
             return Ok(connection);
@@ -166,12 +169,44 @@ fn pool_use(pool: &Pool) -> PoolUse {
     }
 }
 
-struct StatementCounter(Arc<AtomicU64>);
+/// Whether it was made before tables changed that its prepared statements read.
+fn is_outdated(connection: &mut AsyncPgConnection) -> bool {
+    connection.instrumentation().downcast_ref::<Watch>().is_some_and(Watch::is_outdated)
+}
 
-impl Instrumentation for StatementCounter {
+/// What is noticed of a pool's connection.
+struct Watch {
+    statements: Arc<AtomicU64>,
+    /// How often the pool has met a table that had changed.
+    schema: Arc<AtomicU64>,
+    /// That, as it was when this connection was made.
+    made_under: u64,
+}
+
+impl Watch {
+    fn new(statements: &Arc<AtomicU64>, schema: &Arc<AtomicU64>) -> Self {
+        let made_under = schema.load(Ordering::Relaxed);
+        Self { statements: Arc::clone(statements), schema: Arc::clone(schema), made_under }
+    }
+
+    fn is_outdated(&self) -> bool {
+        self.made_under != self.schema.load(Ordering::Relaxed)
+    }
+}
+
+impl Instrumentation for Watch {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
-        if matches!(event, InstrumentationEvent::StartQuery { .. }) {
-            self.0.fetch_add(1, Ordering::Relaxed);
+        match event {
+            InstrumentationEvent::StartQuery { .. } => {
+                self.statements.fetch_add(1, Ordering::Relaxed);
+            }
+            // A statement prepared before a column changed fails for as long as its connection lives, and so may those of
+            // its neighbours. Of many that meet the change at once one counts it.
+            InstrumentationEvent::FinishQuery { error: Some(error), .. } if is_outdated_plan(error) => {
+                let (now, next) = (self.made_under, self.made_under.wrapping_add(1));
+                let _counted = self.schema.compare_exchange(now, next, Ordering::Relaxed, Ordering::Relaxed);
+            }
+            _ => {}
         }
     }
 }

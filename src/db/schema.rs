@@ -34,6 +34,7 @@ diesel::table! {
         member_id -> Int8,
         status -> Text,
         can -> Int8,
+        quantity -> Int4,
         container -> Text,
         order_id -> Text,
         sku -> Nullable<Text>,
@@ -43,15 +44,16 @@ diesel::table! {
         payment_gateway -> Text,
         payment_status -> Text,
         method -> Nullable<Text>,
-        presented_reference -> Nullable<Text>,
-        presented_at -> Nullable<Timestamptz>,
+        approving_reference -> Nullable<Text>,
         gateway_transaction_id -> Nullable<Text>,
+        store_purchase_id -> Nullable<Text>,
         account_token -> Nullable<Uuid>,
         next_check_at -> Nullable<Timestamptz>,
         consume_due_at -> Nullable<Timestamptz>,
         consumed_at -> Nullable<Timestamptz>,
         flow_id -> Uuid,
         completed_at -> Nullable<Timestamptz>,
+        reversed_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
     }
@@ -92,6 +94,20 @@ diesel::table! {
         processed_at -> Nullable<Timestamptz>,
         last_error -> Nullable<Text>,
         flow_id -> Uuid,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    charge_reference (id) {
+        id -> Int8,
+        charge_id -> Int8,
+        reference -> Text,
+        digest -> Bytea,
+        outcome -> Nullable<Text>,
+        next_check_at -> Nullable<Timestamptz>,
+        presented_at -> Timestamptz,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
     }
@@ -357,6 +373,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     charge,
     charge_event,
     charge_event_job,
+    charge_reference,
     daily_run,
     failure,
     failure_feed,

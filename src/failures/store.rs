@@ -1,5 +1,5 @@
 use diesel::{
-    ExpressionMethods, QueryDsl, SelectableHelper,
+    ExpressionMethods, QueryDsl, QueryableByName, SelectableHelper,
     dsl::sql,
     pg::Pg,
     result::QueryResult,
@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
-use super::{Failure, FailureKind, Severity};
+use super::{Failure, FailureKind, Severity, SubjectType};
 use crate::{
     db::{
         Counting, Minute, Statement,
@@ -172,6 +172,38 @@ pub async fn for_subjects(
     .bind::<BigInt, _>(per_subject)
     .load(conn)
     .await
+}
+
+/// Whether the subject has this failure already, by the text of one field of its detail.
+pub async fn is_told(
+    conn: &mut AsyncPgConnection,
+    subject_type: SubjectType,
+    subject_id: &str,
+    kind: FailureKind,
+    code: &str,
+    field: &'static str,
+    value: &str,
+) -> QueryResult<bool> {
+    #[derive(QueryableByName)]
+    struct Told {
+        #[diesel(sql_type = Bool)]
+        told: bool,
+    }
+    let told: Told = Statement::new(
+        "SELECT EXISTS (
+             SELECT 1 FROM failure
+             WHERE subject_type = $1 AND subject_id = $2 AND kind = $3 AND code = $4 AND detail ->> $5 = $6
+         ) AS told",
+    )
+    .bind::<Text, _>(subject_type.as_str())
+    .bind::<Text, _>(subject_id.to_owned())
+    .bind::<Text, _>(kind.as_str())
+    .bind::<Text, _>(code.to_owned())
+    .bind::<Text, _>(field)
+    .bind::<Text, _>(value.to_owned())
+    .get_result(conn)
+    .await?;
+    Ok(told.told)
 }
 
 /// How many occurred in each minute from `since` on, the newest minute first, looking at `limit` of them at most.

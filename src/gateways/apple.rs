@@ -43,11 +43,12 @@ struct Header {
 #[serde(rename_all = "camelCase")]
 struct Transaction {
     transaction_id: Option<String>,
+    original_transaction_id: Option<String>,
     bundle_id: Option<String>,
     product_id: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
-    quantity: Option<i64>,
+    quantity: Option<i32>,
     app_account_token: Option<String>,
     in_app_ownership_type: Option<String>,
     environment: Option<String>,
@@ -141,7 +142,8 @@ impl Apple {
             return refused(RefusalReason::Signature, "it names no transaction or no product");
         };
         let (quantity, account) = (transaction.quantity, transaction.app_account_token);
-        PurchaseOutcome::Paid(Purchase::of_product(transaction_id, sku, quantity, account))
+        let original = transaction.original_transaction_id;
+        PurchaseOutcome::Paid(Purchase::of_product(transaction_id, sku, quantity, account, original))
     }
 }
 

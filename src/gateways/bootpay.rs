@@ -9,8 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Asked, CallOutcome, Checkout, Mismatch, PurchaseOrder, PurchaseOutcome, PurchaseRefusal, Refusal,
-    RefusalReason,
+    Asked, CallOutcome, Checkout, PurchaseOrder, PurchaseOutcome, PurchaseRefusal, Refusal, RefusalReason,
     dialogue::{self, Dialogue, Failed, Token, TokenCache, is_reference, no_reference, segment},
 };
 use crate::{
@@ -76,60 +75,54 @@ impl Bootpay {
         Checkout { endpoint: None, fields }
     }
 
-    /// Reads the receipt. One that waits for our approval is approved if it is what the order asks for: order id and
-    /// price come from the payer's browser.
-    pub(super) async fn ask(&self, order: &PurchaseOrder<'_>, receipt_id: &str) -> Asked {
+    /// Reads the receipt.
+    pub(super) async fn ask(&self, receipt_id: &str) -> Asked {
         let mut dialogue = Dialogue::new(PROVIDER);
-        if !is_reference(receipt_id) {
-            return dialogue.end(no_reference());
-        }
-        let outcome = match self.receipt(&mut dialogue, receipt_id).await {
-            Ok(receipt) if receipt.stage() == Stage::AwaitsApproval => {
-                self.approve(&mut dialogue, order, receipt_id, &receipt).await
+        let outcome = self.look(&mut dialogue, receipt_id).await;
+        dialogue.end(outcome)
+    }
+
+    /// Approves a receipt that waits for it, if it is what the order asks for: order id and price come from the payer's
+    /// browser. An answer that is not clear is followed by another look at the receipt.
+    pub(super) async fn approve(&self, order: &PurchaseOrder<'_>, receipt_id: &str) -> Asked {
+        let mut dialogue = Dialogue::new(PROVIDER);
+        let outcome = match self.look(&mut dialogue, receipt_id).await {
+            PurchaseOutcome::AwaitsApproval(purchase) if purchase.check(order).is_ok() => {
+                self.confirm(&mut dialogue, receipt_id).await
             }
-            Ok(receipt) => self.judge(&receipt),
-            Err(failed) => failed.into(),
+            other => other,
         };
         dialogue.end(outcome)
     }
 
-    /// Money moves here. An answer that is not clear is followed by another look at the receipt.
-    async fn approve(
-        &self,
-        dialogue: &mut Dialogue,
-        order: &PurchaseOrder<'_>,
-        receipt_id: &str,
-        receipt: &Receipt,
-    ) -> PurchaseOutcome {
-        let refused = |reason, message: &str| {
-            PurchaseOutcome::Refused(PurchaseRefusal { reason, message: message.to_owned() })
-        };
-        if self.is_sandbox(receipt) {
-            return refused(RefusalReason::Sandbox, SANDBOX);
+    async fn look(&self, dialogue: &mut Dialogue, receipt_id: &str) -> PurchaseOutcome {
+        if !is_reference(receipt_id) {
+            return no_reference();
         }
-        let mismatch = match receipt.purchase() {
-            Some(purchase) => purchase.check(order),
-            None => Err(Mismatch::Order),
-        };
-        if let Err(mismatch) = mismatch {
-            let message =
-                "the payment that waits for approval is not what the order asks for; it is not approved";
-            return refused(RefusalReason::Differs(mismatch), message);
+        match self.receipt(dialogue, receipt_id).await {
+            Ok(receipt) => self.judge(&receipt),
+            Err(failed) => failed.into(),
         }
+    }
+
+    /// Money moves here.
+    async fn confirm(&self, dialogue: &mut Dialogue, receipt_id: &str) -> PurchaseOutcome {
         let url = format!("{}/confirm", self.base_url);
         let body = json!({ "receipt_id": receipt_id }).to_string();
         let confirmed = self.authorized(dialogue, "confirm", receipt_id, |headers| {
             let (url, body) = (url.clone(), body.clone());
             async move { self.http.post_json(&url, &[("authorization", &headers)], body).await }
         });
-        if let Ok(receipt) = confirmed.await
-            && receipt.stage() != Stage::AwaitsApproval
-        {
-            return self.judge(&receipt);
-        }
-        match self.receipt(dialogue, receipt_id).await {
-            Ok(receipt) => self.judge(&receipt),
-            Err(failed) => failed.into(),
+        let outcome = match confirmed.await {
+            Ok(receipt) if receipt.stage() != Stage::AwaitsApproval => self.judge(&receipt),
+            _ => self.look(dialogue, receipt_id).await,
+        };
+        match outcome {
+            PurchaseOutcome::AwaitsApproval(_) => {
+                let message = "the payment was approved, and Bootpay has not carried it out yet";
+                PurchaseOutcome::Pending(Refusal::new("APPROVING", message))
+            }
+            other => other,
         }
     }
 
@@ -185,26 +178,27 @@ impl Bootpay {
     fn judge(&self, receipt: &Receipt) -> PurchaseOutcome {
         let told = receipt.told();
         match receipt.stage() {
-            Stage::Paid if self.is_sandbox(receipt) => PurchaseOutcome::Refused(PurchaseRefusal {
-                reason: RefusalReason::Sandbox,
-                message: SANDBOX.to_owned(),
-            }),
-            Stage::Paid => receipt.purchase().map_or_else(
-                || {
-                    let message = "the receipt says paid, but not for which order and how much";
+            Stage::Paid | Stage::AwaitsApproval if self.is_sandbox(receipt) => {
+                PurchaseOutcome::Refused(PurchaseRefusal {
+                    reason: RefusalReason::Sandbox,
+                    message: "the payment was made in Bootpay's sandbox".to_owned(),
+                })
+            }
+            stage @ (Stage::Paid | Stage::AwaitsApproval) => match receipt.purchase() {
+                Some(purchase) if stage == Stage::Paid => PurchaseOutcome::Paid(purchase),
+                Some(purchase) => PurchaseOutcome::AwaitsApproval(purchase),
+                None => {
+                    let message = "the receipt does not say for which order and how much it is";
                     PurchaseOutcome::Unknown(Refusal::new("UNREADABLE_ANSWER", message))
-                },
-                PurchaseOutcome::Paid,
-            ),
-            Stage::AwaitsApproval | Stage::Pending => PurchaseOutcome::Pending(told),
+                }
+            },
+            Stage::Pending => PurchaseOutcome::Pending(told),
             Stage::Cancelled => PurchaseOutcome::Cancelled(told),
             Stage::Failed => PurchaseOutcome::NotPaid(told),
             Stage::Unclear => PurchaseOutcome::Unknown(told),
         }
     }
 }
-
-const SANDBOX: &str = "the payment was made in Bootpay's sandbox";
 
 /// The receipt in an answer, if it is the one that was asked for.
 fn read(answer: &HttpAnswer, receipt_id: &str) -> Result<Receipt, Failed> {

@@ -13,7 +13,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{Asked, CallOutcome, ProviderCall, PurchaseOutcome, Refusal, refusal::no_answer_code};
+use super::{
+    Asked, CallOutcome, ProviderCall, PurchaseOutcome, PurchaseRefusal, Refusal, RefusalReason,
+    refusal::no_answer_code,
+};
 use crate::{
     httpclient::{HttpAnswer, HttpError},
     types::Instant,
@@ -89,7 +92,8 @@ impl Failed {
 impl From<Failed> for PurchaseOutcome {
     fn from(failed: Failed) -> Self {
         match failed.outcome {
-            CallOutcome::NotFound | CallOutcome::Refused => Self::NotPaid(failed.refusal),
+            CallOutcome::NotFound => Self::NotFound(failed.refusal),
+            CallOutcome::Refused => Self::NotPaid(failed.refusal),
             CallOutcome::Misconfigured => Self::Misconfigured(failed.refusal),
             CallOutcome::Approved
             | CallOutcome::AlreadyDone
@@ -116,7 +120,8 @@ pub(super) fn is_reference(text: &str) -> bool {
 
 /// What a presented reference comes to that no gateway can have given out.
 pub(super) fn no_reference() -> PurchaseOutcome {
-    PurchaseOutcome::NotPaid(Refusal::new("INVALID_REFERENCE", "it cannot be a reference of this gateway"))
+    let message = "it cannot be a reference of this gateway".to_owned();
+    PurchaseOutcome::Refused(PurchaseRefusal { reason: RefusalReason::Unusable, message })
 }
 
 /// `text` as one segment of a path.

@@ -76,7 +76,7 @@ impl Google {
             // The token is of another product.
             Err(failed) if failed.refusal.code == product::OTHER_PRODUCT => {
                 let message = failed.refusal.message;
-                PurchaseOutcome::Refused(PurchaseRefusal { reason: RefusalReason::Foreign, message })
+                PurchaseOutcome::Refused(PurchaseRefusal { reason: RefusalReason::OtherProduct, message })
             }
             Err(failed) => failed.into(),
         };

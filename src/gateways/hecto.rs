@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Asked, Checkout, Notice, Purchase, PurchaseOrder, PurchaseOutcome, Refusal,
+    Asked, Checkout, Notice, PurchaseOrder, PurchaseOutcome, Refusal,
     dialogue::{Dialogue, hex, is_reference, no_reference, seoul},
 };
 use crate::{
@@ -119,11 +119,6 @@ impl Hecto {
             Err(failed) => failed.into(),
         };
         dialogue.end(outcome)
-    }
-
-    /// What a notice of a payment comes to: it is Hecto's word, and enough.
-    pub(super) fn confirm(told: Purchase) -> Asked {
-        Dialogue::new(PROVIDER).end(PurchaseOutcome::Paid(told))
     }
 
     /// Lowercase SHA-256 over the fields and our licence key, one after the other.

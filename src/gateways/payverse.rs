@@ -13,7 +13,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha512};
 
 use super::{
-    Asked, CallOutcome, Checkout, Notice, Purchase, PurchaseOrder, PurchaseOutcome, PurchaseRefusal, Refusal,
+    Asked, CallOutcome, Checkout, Notice, PurchaseOrder, PurchaseOutcome, PurchaseRefusal, Refusal,
     RefusalReason, Reversal,
     dialogue::{Dialogue, Failed, hex, is_reference, is_same, json, no_reference, seoul},
 };
@@ -126,7 +126,8 @@ impl Payverse {
             Kind::Sale => Notice::Paid(record.purchase(transaction_id)),
             Kind::Refund => {
                 let price = record.price();
-                Notice::Reversed(Reversal { order_id: record.order_id, transaction_id, price })
+                let original = transaction_id.clone();
+                Notice::Reversed(Reversal { order_id: record.order_id, transaction_id, original, price })
             }
             Kind::Other => Notice::Nothing { message: record.told(), order_id: Some(record.order_id) },
         }
@@ -155,15 +156,6 @@ impl Payverse {
             Err(failed) => failed.into(),
         };
         dialogue.end(outcome)
-    }
-
-    /// What a notice of a sale comes to: Payverse is asked where it can be.
-    pub(super) async fn confirm(&self, order: &PurchaseOrder<'_>, told: Purchase) -> Asked {
-        if self.lookup_path.is_some() {
-            self.ask(order, Some(&told.transaction_id)).await
-        } else {
-            Dialogue::new(PROVIDER).end(PurchaseOutcome::Paid(told))
-        }
     }
 
     /// What Payverse's books say, if they speak of the payment that they were asked about.

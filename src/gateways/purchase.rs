@@ -9,10 +9,14 @@ mod tests;
 
 use uuid::Uuid;
 
-use super::{ProviderCall, Refusal};
+use super::{ProviderCall, Refusal, dialogue::is_reference};
 use crate::types::{Instant, Won, stored_enum, text::storable};
 
 const MAX_METHOD_BYTES: usize = 100;
+/// More packs than any store sells at once.
+const MAX_QUANTITY: i32 = 1_000;
+/// So much of a secret reference is shown, so that people can tell one from another.
+const SHOWN_CHARS: usize = 6;
 /// Longest text that is taken for an amount or a currency; two amounts side by side fit in.
 const MAX_PRICE_BYTES: usize = 100;
 
@@ -29,6 +33,18 @@ stored_enum! {
         GoogleIap = "GOOGLE_IAP",
         /// Apple's App Store.
         AppleIap = "APPLE_IAP",
+    }
+}
+
+impl PaymentGateway {
+    /// A reference of this gateway as people and logs see it. Google's purchase tokens are secrets, of which the end is
+    /// shown: whoever has one can present it.
+    pub fn shown(self, reference: &str) -> String {
+        if self != Self::GoogleIap {
+            return reference.to_owned();
+        }
+        let hidden = reference.chars().count().saturating_sub(SHOWN_CHARS);
+        format!("…{}", reference.chars().skip(hidden.max(1)).collect::<String>())
     }
 }
 
@@ -64,7 +80,10 @@ pub struct Purchase {
     /// Which product, at the app stores.
     pub sku: Option<String>,
     /// How many of it; 1 where a gateway knows no quantities.
-    pub quantity: i64,
+    pub quantity: i32,
+    /// The app store's own id of the purchase, which may come under several transaction ids: Google's `orderId`, Apple's
+    /// `originalTransactionId`.
+    pub store_id: Option<String>,
     /// The account token that the app gave the store, if it gave one.
     pub account: Option<String>,
     /// Whether somebody has consumed it already (Google). We consume after crediting only, so that an order which is
@@ -94,7 +113,7 @@ pub enum Mismatch {
     Currency,
     /// Another amount was paid.
     Amount,
-    /// It is another product, or several of it.
+    /// It is another product, or none of it.
     Product,
     /// It was consumed before it could be credited.
     Consumed,
@@ -127,6 +146,7 @@ impl Purchase {
             price: Some(price),
             sku: None,
             quantity: 1,
+            store_id: None,
             account: None,
             consumed: false,
             method: method
@@ -139,8 +159,9 @@ impl Purchase {
     pub(super) fn of_product(
         transaction_id: String,
         sku: String,
-        quantity: Option<i64>,
+        quantity: Option<i32>,
         account: Option<String>,
+        store_id: Option<String>,
     ) -> Self {
         Self {
             transaction_id,
@@ -148,6 +169,7 @@ impl Purchase {
             price: None,
             sku: Some(sku),
             quantity: quantity.unwrap_or(1),
+            store_id: store_id.filter(|id| is_reference(id)),
             account,
             consumed: false,
             method: None,
@@ -164,7 +186,7 @@ impl Purchase {
             (Mismatch::Currency, self.price.as_ref().is_none_or(currency)),
             (Mismatch::Amount, self.price.as_ref().is_none_or(|price| price.won() == Some(order.amount))),
             (Mismatch::Product, self.sku.as_deref().is_none_or(|told| told == order.sku)),
-            (Mismatch::Product, self.quantity == 1),
+            (Mismatch::Product, (1..=MAX_QUANTITY).contains(&self.quantity)),
             (Mismatch::Consumed, !self.consumed),
         ];
         checks.into_iter().find(|(_, holds)| !holds).map_or(Ok(()), |(mismatch, _)| Err(mismatch))
@@ -178,6 +200,12 @@ impl Price {
             if text.len() <= MAX_PRICE_BYTES { storable(text, MAX_PRICE_BYTES) } else { "?".to_owned() }
         };
         Self { amount: short(amount), currency: currency.map(short) }
+    }
+
+    /// Amount and currency, for people.
+    pub fn text(&self) -> String {
+        let currency = self.currency.iter().flat_map(|currency| [" ", currency.as_str()]);
+        std::iter::once(self.amount.as_str()).chain(currency).collect()
     }
 
     /// The amount in whole won; none for a fraction, and for what we could never have asked for.
@@ -194,12 +222,17 @@ impl Price {
 pub enum PurchaseOutcome {
     /// Paid. It still has to agree with the order ([`Purchase::check`]).
     Paid(Purchase),
+    /// It will be paid once we approve it, with [`super::PurchaseGateways::approve`]: no money has moved. It has to
+    /// agree with the order first ([`Purchase::check`]).
+    AwaitsApproval(Purchase),
     /// Not yet paid: `PURCHASE_PENDING`. Ask again later.
     Pending(Refusal),
     /// Cancelled, given back or revoked: `PURCHASE_CANCELED`.
     Cancelled(Refusal),
-    /// The gateway knows of no payment: `CHARGE_NOT_PAID`.
+    /// The gateway's word that it was not paid: `CHARGE_NOT_PAID`.
     NotPaid(Refusal),
+    /// The gateway knows of no such payment, or not yet: `CHARGE_NOT_PAID`.
+    NotFound(Refusal),
     /// Nothing that we accept, whatever was paid.
     Refused(PurchaseRefusal),
     /// Nobody knows: no answer, or none that can be read. Ask again later.
@@ -226,12 +259,14 @@ pub enum RefusalReason {
     Sandbox,
     /// Made in another app, or at another merchant's.
     Foreign,
+    /// What was presented is of another product than the order's: perhaps somebody paid for that.
+    OtherProduct,
     /// Not a product that is bought once and used up.
     NotConsumable,
     /// Shared by a family member, not bought by the one who presents it.
     NotOwned,
-    /// The gateway waits for our approval, and what would be paid differs from the order: not approved, nothing moved.
-    Differs(Mismatch),
+    /// Nothing that the gateway can have given out.
+    Unusable,
 }
 
 impl RefusalReason {
@@ -240,9 +275,9 @@ impl RefusalReason {
         match self {
             Self::Signature => "SIGNATURE_INVALID",
             Self::Sandbox => "SANDBOX_REFUSED",
-            Self::Foreign | Self::NotConsumable => "PRODUCT_MISMATCH",
+            Self::Foreign | Self::OtherProduct | Self::NotConsumable => "PRODUCT_MISMATCH",
             Self::NotOwned => "OWNER_MISMATCH",
-            Self::Differs(mismatch) => mismatch.code(),
+            Self::Unusable => "CHARGE_NOT_PAID",
         }
     }
 }
@@ -256,7 +291,8 @@ pub struct Asked {
     pub calls: Vec<ProviderCall>,
 }
 
-/// What a gateway tells us by itself, checked for being its own word.
+/// What a gateway tells us by itself. Its signature is right, which covers less than what it says: whoever can ask the
+/// gateway asks before anything is credited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// An order of ours was paid; its id is in the purchase.
@@ -277,10 +313,12 @@ pub enum Notice {
 /// Money that went back to the payer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reversal {
-    /// Our id of the order.
+    /// Our id of the order, or the cancel's own number.
     pub order_id: String,
-    /// The gateway's id of the transaction that tells it.
+    /// The gateway's id of the transaction by which it went back, or of the payment.
     pub transaction_id: String,
+    /// The gateway's id of the payment, as far as it is told.
+    pub original: String,
     /// How much went back, in the gateway's own words.
     pub price: Price,
 }
@@ -290,7 +328,7 @@ pub struct Reversal {
 pub enum ConsumeOutcome {
     /// It is consumed, by this call or an earlier one.
     Consumed,
-    /// Google says that it can never be consumed: it is gone, or was never there.
+    /// Google says that there is nothing to consume: it is gone, or was never there.
     Refused(Refusal),
     /// Nobody knows: try again.
     Unknown(Refusal),

@@ -5,9 +5,8 @@
 mod tests;
 
 use super::{
-    Asked, Checkout, ConsumeOutcome, Notice, PaymentGateway, ProviderCall, Purchase, PurchaseOrder,
-    PurchaseOutcome, Refusal, apple::Apple, bootpay::Bootpay, google::Google, hecto::Hecto,
-    payverse::Payverse,
+    Asked, Checkout, ConsumeOutcome, Notice, PaymentGateway, ProviderCall, PurchaseOrder, PurchaseOutcome,
+    Refusal, apple::Apple, bootpay::Bootpay, google::Google, hecto::Hecto, payverse::Payverse,
 };
 use crate::{
     config::{PurchaseConfig, SettingError},
@@ -57,7 +56,7 @@ impl PurchaseGateways {
         }
     }
 
-    /// Asks whether this purchase is really paid. `reference` is what the client presented: Bootpay's receipt id,
+    /// Asks whether this purchase is really paid. Moves no money. `reference` is what the client presented: Bootpay's receipt id,
     /// Payverse's `tid`, Hecto's `trdNo`, Apple's signed transaction, Google's purchase token. Without one, a gateway
     /// that knows our order ids is asked by that, and of any other nobody can know (`Unknown`).
     pub async fn ask(
@@ -69,7 +68,7 @@ impl PurchaseGateways {
         let asked = match (gateway, reference) {
             (PaymentGateway::Payverse, tid) => self.payverse.as_ref()?.ask(order, tid).await,
             (PaymentGateway::Hecto, number) => self.hecto.as_ref()?.ask(order, number).await,
-            (PaymentGateway::Pg, Some(receipt)) => self.bootpay.as_ref()?.ask(order, receipt).await,
+            (PaymentGateway::Pg, Some(receipt)) => self.bootpay.as_ref()?.ask(receipt).await,
             (PaymentGateway::GoogleIap, Some(token)) => self.google.as_ref()?.ask(order, token).await,
             (PaymentGateway::AppleIap, Some(signed)) => self.apple.as_ref()?.ask(signed),
             (gateway, None) => {
@@ -84,6 +83,24 @@ impl PurchaseGateways {
         Some(asked)
     }
 
+    /// Approves a purchase that awaits it ([`PurchaseOutcome::AwaitsApproval`]): money moves here. Idempotent by
+    /// reference: the gateway is asked first, and a purchase that does not agree with the order is not approved. The
+    /// caller sees to it that no other purchase pays the order meanwhile.
+    pub async fn approve(
+        &self,
+        gateway: PaymentGateway,
+        order: &PurchaseOrder<'_>,
+        reference: &str,
+    ) -> Option<Asked> {
+        match gateway {
+            PaymentGateway::Pg => Some(self.bootpay.as_ref()?.approve(order, reference).await),
+            PaymentGateway::Payverse
+            | PaymentGateway::Hecto
+            | PaymentGateway::GoogleIap
+            | PaymentGateway::AppleIap => None,
+        }
+    }
+
     /// Reads the body of `POST /webhooks/payverse`.
     pub fn read_payverse(&self, body: &[u8]) -> Option<Notice> {
         Some(self.payverse.as_ref()?.notice(body))
@@ -92,21 +109,6 @@ impl PurchaseGateways {
     /// Reads the body of `POST /webhooks/hecto`.
     pub fn read_hecto(&self, body: &[u8]) -> Option<Notice> {
         Some(self.hecto.as_ref()?.notice(body))
-    }
-
-    /// What a [`Notice::Paid`] comes to once its order is known. Payverse's signature leaves out what decides, so its
-    /// lookup is asked where there is one; Hecto's notice is enough by itself. The others send none.
-    pub async fn confirm(
-        &self,
-        gateway: PaymentGateway,
-        order: &PurchaseOrder<'_>,
-        told: Purchase,
-    ) -> Option<Asked> {
-        match gateway {
-            PaymentGateway::Payverse => Some(self.payverse.as_ref()?.confirm(order, told).await),
-            PaymentGateway::Hecto => self.hecto.as_ref().map(|_on| Hecto::confirm(told)),
-            PaymentGateway::Pg | PaymentGateway::GoogleIap | PaymentGateway::AppleIap => None,
-        }
     }
 
     /// What the client needs to pay for this order. The same order has the same checkout, whenever it is asked for.

@@ -186,6 +186,11 @@ impl Bench {
         self.purchases.ask(gateway, &order(), reference).await.unwrap()
     }
 
+    /// The class and code of what comes of approving a receipt at Bootpay.
+    pub(super) async fn approve(&self, receipt: &str) -> (&'static str, String) {
+        class(&self.purchases.approve(PaymentGateway::Pg, &order(), receipt).await.unwrap().outcome)
+    }
+
     /// The class and code of what a gateway says.
     pub(super) async fn class(&self, gateway: PaymentGateway, reference: &str) -> (&'static str, String) {
         class(&self.ask(gateway, Some(reference)).await.outcome)
@@ -196,9 +201,11 @@ impl Bench {
 pub(super) fn class(outcome: &PurchaseOutcome) -> (&'static str, String) {
     match outcome {
         PurchaseOutcome::Paid(_) => ("paid", String::new()),
+        PurchaseOutcome::AwaitsApproval(_) => ("awaits approval", String::new()),
         PurchaseOutcome::Pending(refusal) => ("pending", refusal.code.clone()),
         PurchaseOutcome::Cancelled(refusal) => ("cancelled", refusal.code.clone()),
         PurchaseOutcome::NotPaid(refusal) => ("not paid", refusal.code.clone()),
+        PurchaseOutcome::NotFound(refusal) => ("not found", refusal.code.clone()),
         PurchaseOutcome::Refused(refusal) => ("refused", refusal.reason.code().to_owned()),
         PurchaseOutcome::Unknown(refusal) => ("unknown", refusal.code.clone()),
         PurchaseOutcome::Misconfigured(refusal) => ("misconfigured", refusal.code.clone()),

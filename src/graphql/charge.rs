@@ -124,6 +124,11 @@ impl ChargeObject {
         ChargeStatus::parse(&self.0.status).map(Into::into).ok_or_else(|| unknown_value("charge status"))
     }
 
+    /// How many packs were bought; can and price are those of all of them.
+    async fn quantity(&self) -> i32 {
+        self.0.quantity
+    }
+
     /// How much can.
     async fn can(&self) -> Result<Long, ApiError> {
         Long::new(self.0.can).ok_or_else(|| unknown_value("can"))

@@ -84,7 +84,8 @@ pub enum UserErrorCode {
     RefundRefused,
     /// The user has paid for this meeting.
     AlreadyPaid,
-    /// A payment of the user for this meeting is under way, or its outcome is unknown.
+    /// A payment of the user for this meeting is under way, or its outcome is unknown; another payment of the charge is
+    /// being approved.
     PaymentInProgress,
     /// The meeting was deleted.
     MeetingClosed,
@@ -112,7 +113,7 @@ pub enum UserErrorCode {
     SignatureInvalid,
     /// The purchase has paid another charge.
     TransactionAlreadyUsed,
-    /// Another purchase has paid this charge; the payer paid twice.
+    /// Another purchase has paid this charge; if this one is paid too, operators are told.
     OrderAlreadyPaid,
     /// The gateway is not configured, or does not answer now.
     GatewayUnavailable,

@@ -13,11 +13,15 @@ use super::{
     error::{ApiError, Cause},
     input,
     loads::Loads,
+    page::COUNT_CAP,
     schema::Services,
 };
 use crate::{
-    charges::{self, Charge, ChargeEvent, ChargeJob, Member, Wallet},
-    db::{Database, DbError},
+    charges::{self, Charge, ChargeEvent, ChargeJob, LedgerEntry, Member, Wallet},
+    db::{
+        Database, DbError,
+        page::{PageRequest, PageRows},
+    },
     failures::{self, Failure, SubjectType},
     gateways::{self, RecordedCall},
     inbox::{self, InboundDeadLetter},
@@ -95,6 +99,14 @@ pub(super) struct MemberById(pub i64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct WalletsOf(pub i64);
 
+/// A page of a member's ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LedgerOf(pub i64, pub PageRequest);
+
+/// How many entries a member's ledger has, counted up to the lists' cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct LedgerCountOf(pub i64);
+
 /// A promotion by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PromotionById(pub i64);
@@ -108,7 +120,7 @@ pub(super) fn insert(data: &mut Data, services: &Services, loads: Loads) {
     data.insert(Bodies::new(loads.clone()));
     let loader = DataLoader::new(Reads(services.db.clone()), move |load| loads.spawn(load));
     // Those who ask together are in one batch already.
-    data.insert(loader.delay(Duration::ZERO));
+    data.insert(Arc::new(loader.delay(Duration::ZERO)));
 }
 
 /// Loads one key together with its neighbours'.
@@ -120,10 +132,25 @@ where
     K: Send + Sync + Hash + Eq + Clone + 'static,
     Reads: Loader<K, Error = Cause>,
 {
-    let loader = ctx
-        .data_opt::<DataLoader<Reads>>()
-        .ok_or_else(|| ApiError::internal("an operation without loaders"))?;
-    loader.load_one(key).await.map_err(failed)
+    load_by(reads(ctx)?, key).await
+}
+
+/// The operation's loaders, for what is read after its field has answered.
+pub(super) fn reads(ctx: &Context<'_>) -> Result<Arc<DataLoader<Reads>>, ApiError> {
+    let reads = ctx.data_opt::<Arc<DataLoader<Reads>>>().cloned();
+    reads.ok_or_else(|| ApiError::internal("an operation without loaders"))
+}
+
+/// Loads one key together with its neighbours'.
+pub(super) async fn load_by<K>(
+    reads: Arc<DataLoader<Reads>>,
+    key: K,
+) -> Result<Option<<Reads as Loader<K>>::Value>, ApiError>
+where
+    K: Send + Sync + Hash + Eq + Clone + 'static,
+    Reads: Loader<K, Error = Cause>,
+{
+    reads.load_one(key).await.map_err(failed)
 }
 
 /// As [`input::failed`] has it, for an error that several fields share.
@@ -357,6 +384,37 @@ impl Loader<WalletsOf> for Reads {
         let mut conn = self.0.read().await.map_err(shared)?;
         let rows = charges::wallets_of(&mut conn, &ids).await.map_err(shared)?;
         Ok(grouped(rows, |row| WalletsOf(row.member_id)))
+    }
+}
+
+impl Loader<LedgerOf> for Reads {
+    type Value = PageRows<LedgerEntry>;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[LedgerOf]) -> Result<HashMap<LedgerOf, PageRows<LedgerEntry>>, Cause> {
+        let mut members: HashMap<PageRequest, Vec<i64>> = HashMap::new();
+        for LedgerOf(member_id, request) in keys {
+            members.entry(*request).or_default().push(*member_id);
+        }
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let mut all = HashMap::new();
+        for (request, ids) in members {
+            let pages = charges::ledgers_of(&mut conn, &ids, &request).await.map_err(shared)?;
+            all.extend(pages.into_iter().map(|(id, page)| (LedgerOf(id, request), page)));
+        }
+        Ok(all)
+    }
+}
+
+impl Loader<LedgerCountOf> for Reads {
+    type Value = i64;
+    type Error = Cause;
+
+    async fn load(&self, keys: &[LedgerCountOf]) -> Result<HashMap<LedgerCountOf, i64>, Cause> {
+        let ids: Vec<_> = keys.iter().map(|key| key.0).collect();
+        let mut conn = self.0.read().await.map_err(shared)?;
+        let counts = charges::ledger_counts_of(&mut conn, &ids, COUNT_CAP).await.map_err(shared)?;
+        Ok(counts.into_iter().map(|(id, count)| (LedgerCountOf(id), count)).collect())
     }
 }
 

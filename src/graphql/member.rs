@@ -1,6 +1,9 @@
 //! Members: object with wallets and ledger, query, mutation.
 
+use std::sync::Arc;
+
 use async_graphql::{Context, Enum, ID, InputObject, Object, SimpleObject};
+use futures_util::TryFutureExt;
 
 use super::{
     api::RequestId,
@@ -8,13 +11,13 @@ use super::{
     error::ApiError,
     guard,
     input::{self, UserError, unknown_value},
-    loaders::{self, ChargeById, MemberById, WalletsOf},
-    page::{self, Connection, Listed, Node, PageArgs},
+    loaders::{self, ChargeById, LedgerCountOf, LedgerOf, MemberById, WalletsOf},
+    page::{Connection, Counter, Node, PageArgs},
     scalars::{DateTime, Long},
     schema::Services,
 };
 use crate::{
-    charges::{self, Container, LedgerEntry, LedgerFilter, LedgerKind, Member, UpsertMemberError, Wallet},
+    charges::{self, Container, LedgerEntry, LedgerKind, Member, UpsertMemberError, Wallet},
     db::page::Keyset,
     types::parse_id,
 };
@@ -68,8 +71,17 @@ impl MemberObject {
         before: Option<String>,
     ) -> Result<Connection<LedgerEntryObject>, ApiError> {
         guard::reader(ctx)?;
-        let filter = LedgerFilter { member_id: self.0.id };
-        page::connection(ctx, PageArgs { first, after, last, before }, filter).await
+        let request = PageArgs { first, after, last, before }.request::<LedgerEntryObject>()?;
+        let reads = loaders::reads(ctx)?;
+        let page = loaders::load_by(Arc::clone(&reads), LedgerOf(self.0.id, request)).await?;
+        let page = page.ok_or_else(|| ApiError::internal("a page that was not read"))?;
+        let key = LedgerCountOf(self.0.id);
+        let counter: Counter = Box::new(move || {
+            let reads = Arc::clone(&reads);
+            let count = async move { loaders::load_by(reads, key).await };
+            Box::pin(count.map_ok(|count| input::counted(count.unwrap_or_default())))
+        });
+        Ok(Connection::new(page, LedgerEntryObject, counter))
     }
 }
 
@@ -113,16 +125,6 @@ impl Node for LedgerEntryObject {
 
     fn keyset(&self) -> Keyset {
         Keyset { at: self.0.created_at, id: self.0.id }
-    }
-}
-
-impl Listed for LedgerEntryObject {
-    type Filter = LedgerFilter;
-
-    const INDEXED: &'static str = "the member";
-
-    fn from_row(row: LedgerEntry) -> Self {
-        Self(row)
     }
 }
 

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// How long rows are kept that nothing else cleans up (domain.md §5), each with the statement that deletes a batch.
-const RULES: [(&str, i32); 6] = [
+const RULES: [(&str, i32); 7] = [
     (
         "DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
              SELECT ctid FROM idempotency_key WHERE created_at < now() - $1 * interval '1 day'
@@ -53,6 +53,13 @@ const RULES: [(&str, i32); 6] = [
              WHERE status <> 'OPEN' AND updated_at < now() - $1 * interval '1 day'
              ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
         90,
+    ),
+    (
+        "DELETE FROM charge_reference WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM charge_reference
+             WHERE presented_at < now() - $1 * interval '1 day' AND next_check_at IS NULL
+             ORDER BY presented_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
+        180,
     ),
 ];
 

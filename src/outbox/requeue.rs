@@ -52,8 +52,7 @@ pub async fn requeue(
         tx.rollback().await?;
         return Err(RequeueError::NotFound(id));
     };
-    let requeueable = [OutboxStatus::Failed, OutboxStatus::DeadLettered];
-    if !requeueable.iter().any(|status| status.as_str() == before.status) {
+    if !before.state().is_some_and(OutboxStatus::is_requeueable) {
         tx.rollback().await?;
         return Err(RequeueError::InvalidState { status: before.status.clone(), event: Box::new(before) });
     }

@@ -176,7 +176,7 @@ fn payload(setup: &SimulatorSetup, sale: &Sale) -> Value {
     let environment = if sale.sandbox { "Sandbox" } else { "Production" };
     let mut payload = json!({
         "transactionId": sale.transaction_id,
-        "originalTransactionId": sale.transaction_id,
+        "originalTransactionId": sale.store_order_id.as_ref().unwrap_or(&sale.transaction_id),
         "bundleId": sale.app.as_deref().unwrap_or(&setup.apple_bundle_id),
         "productId": sale.sku,
         "purchaseDate": now - 5_000,

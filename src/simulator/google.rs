@@ -19,11 +19,13 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{
     calls::Arrival,
     exchange::{Reply, exchange},
     line::Line,
+    payverse::hex,
     sales::{Sale, Standing, about},
     world::World,
 };
@@ -192,6 +194,12 @@ fn found<'a>(sale: Option<&'a Sale>, place: &Place, package: &str) -> Result<&'a
     Ok(sale)
 }
 
+/// An order id that does not tell the token.
+fn order_of(token: &str) -> String {
+    let digest = hex(&Sha256::digest(token));
+    format!("GPA.{}", digest.get(..16).unwrap_or_default())
+}
+
 fn product(sale: &Sale) -> Value {
     let state = match sale.status {
         Standing::Paid | Standing::Unapproved => 0,
@@ -204,7 +212,7 @@ fn product(sale: &Sale) -> Value {
         "purchaseState": state,
         "consumptionState": i32::from(sale.consumed),
         "acknowledgementState": i32::from(sale.consumed),
-        "orderId": "GPA.0000-0000-0000-00001",
+        "orderId": sale.store_order_id.clone().unwrap_or_else(|| order_of(&sale.transaction_id)),
         "regionCode": "KR",
     });
     let kind = sale.purchase_type.or(sale.sandbox.then_some(0));

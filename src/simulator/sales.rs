@@ -40,6 +40,8 @@ pub(super) struct Sale {
     pub(super) sku: Option<String>,
     pub(super) quantity: Option<i64>,
     pub(super) account_token: Option<String>,
+    /// Google's orderId, Apple's originalTransactionId; each purchase has one of its own unless it is said.
+    pub(super) store_order_id: Option<String>,
     /// Bootpay's sandbox, Google's licence testers, Apple's sandbox.
     #[serde(default)]
     pub(super) sandbox: bool,

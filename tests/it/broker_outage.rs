@@ -1,6 +1,6 @@
 //! A broker of the test's own that is really stopped, frozen, and out of memory.
 
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use paydesk::broker::BrokerState;
 use serde_json::json;
@@ -8,48 +8,8 @@ use serde_json::json;
 use crate::{
     consumers::{REGISTER, done},
     payments::{APPROVED, CREATE, input},
-    support::{TestApp, Toss, app::QUEUES, eventually, messages::register, rabbit::Rabbit},
+    support::{TestApp, Toss, app::QUEUES, eventually, messages::register, own::OwnServices, rabbit::Rabbit},
 };
-
-/// A private broker, ended with the test.
-struct OwnBroker {
-    instance: &'static str,
-    url: String,
-}
-
-fn services(arguments: &[&str]) -> String {
-    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("dev/services");
-    let output = Command::new(script).args(arguments).output().unwrap();
-    assert!(
-        output.status.success(),
-        "dev/services {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
-}
-
-impl OwnBroker {
-    fn start(instance: &'static str) -> Self {
-        services(&["up", "--private", instance]);
-        let exports = services(&["env", instance]);
-        let url = exports.split_whitespace().find_map(|word| word.strip_prefix("AMQP_URL=")).unwrap();
-        Self { instance, url: url.trim_matches('\'').to_owned() }
-    }
-
-    fn tell(&self, what: &str) {
-        services(&[what, self.instance, "rabbitmq"]);
-    }
-
-    fn ctl(&self, arguments: &[&str]) {
-        services(&[&["rabbitmqctl", self.instance], arguments].concat());
-    }
-}
-
-impl Drop for OwnBroker {
-    fn drop(&mut self) {
-        services(&["down", self.instance]);
-    }
-}
 
 async fn pay(test: &TestApp, from: i64, count: i64) {
     for number in from..from + count {
@@ -73,10 +33,10 @@ async fn all_published(test: &TestApp, count: i64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and_no_retry_heavy() {
-    let broker = OwnBroker::start("test-broker");
+    let broker = OwnServices::start("test-broker");
     let toss = Toss::start().await;
     let test = TestApp::builder()
-        .amqp_url(broker.url.clone())
+        .amqp_url(broker.amqp_url.clone())
         .toss(&toss)
         .set("outbox-confirm-timeout", "1s")
         .set("amqp-connect-timeout", "2s")
@@ -84,25 +44,25 @@ async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and
         .set("outbox-backoff-base", "100ms")
         .start()
         .await;
-    let rabbit = Rabbit::connect(&broker.url).await;
+    let rabbit = Rabbit::connect(&broker.amqp_url).await;
     let queue = rabbit.durable_queue(&test.exchange(), "payment.#").await;
     pay(&test, 1, 5).await;
     all_published(&test, 5).await;
 
-    broker.tell("stop");
+    broker.tell("stop", "rabbitmq");
     pay(&test, 6, 10).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(test.db.count("payment_outbox WHERE status = 'PENDING'").await, 10);
     let waiting = "{ outboxEvents(first: 1) { nodes { waitingFor { reason since } } } }";
     let data = test.operator().data(waiting, json!({})).await;
     assert_eq!(data["outboxEvents"]["nodes"][0]["waitingFor"]["reason"], "BROKER_DOWN");
-    broker.tell("start");
+    broker.tell("start", "rabbitmq");
     all_published(&test, 15).await;
 
-    broker.tell("freeze");
+    broker.tell("freeze", "rabbitmq");
     pay(&test, 16, 10).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
-    broker.tell("thaw");
+    broker.tell("thaw", "rabbitmq");
     all_published(&test, 25).await;
 
     broker.ctl(&["set_vm_memory_high_watermark", "0.000001"]);
@@ -116,7 +76,7 @@ async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and
     broker.ctl(&["set_vm_memory_high_watermark", "0.4"]);
     all_published(&test, 40).await;
 
-    let rabbit = Rabbit::connect(&broker.url).await;
+    let rabbit = Rabbit::connect(&broker.amqp_url).await;
     let ids = rabbit.drain(&queue).await;
     assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), 40, "every event arrived");
     test.stop().await;
@@ -124,20 +84,20 @@ async fn a_broker_that_stops_freezes_and_runs_out_of_memory_costs_no_payment_and
 
 #[tokio::test(flavor = "multi_thread")]
 async fn consumers_go_on_after_restarts_and_a_freeze_and_acknowledge_under_a_memory_alarm_heavy() {
-    let broker = OwnBroker::start("test-consumers");
+    let broker = OwnServices::start("test-consumers");
     let toss = Toss::start().await;
     let test = TestApp::builder()
-        .amqp_url(broker.url.clone())
+        .amqp_url(broker.amqp_url.clone())
         .toss(&toss)
         .test_card(APPROVED)
         .set("amqp-connect-timeout", "2s")
         .start()
         .await;
-    let _listens = Rabbit::connect(&broker.url).await.durable_queue(&test.exchange(), "payment.#").await;
+    let _listens = Rabbit::connect(&broker.amqp_url).await.durable_queue(&test.exchange(), "payment.#").await;
     let exchange = test.name("meeting.events");
     let send = async |user: i64| {
         // A connection of its own each time: the last one went with the broker.
-        let rabbit = Rabbit::connect(&broker.url).await;
+        let rabbit = Rabbit::connect(&broker.amqp_url).await;
         let message = register(1, user);
         rabbit.publish(&exchange, REGISTER, message.to_string().as_bytes()).await;
         message
@@ -146,14 +106,14 @@ async fn consumers_go_on_after_restarts_and_a_freeze_and_acknowledge_under_a_mem
         test.consuming().await;
         let message = send(round).await;
         done(&test, &message).await;
-        broker.tell("stop");
-        broker.tell("start");
+        broker.tell("stop", "rabbitmq");
+        broker.tell("start", "rabbitmq");
     }
     test.broker_is_up().await;
     test.consuming().await;
-    broker.tell("freeze");
+    broker.tell("freeze", "rabbitmq");
     tokio::time::sleep(Duration::from_secs(2)).await;
-    broker.tell("thaw");
+    broker.tell("thaw", "rabbitmq");
     let message = send(4).await;
     done(&test, &message).await;
 
@@ -173,6 +133,6 @@ async fn consumers_go_on_after_restarts_and_a_freeze_and_acknowledge_under_a_mem
     assert_eq!(test.db.count("inbound_dead_letter").await, 0);
     all_published(&test, 7).await;
     test.stop().await;
-    let rabbit = Rabbit::connect(&broker.url).await;
+    let rabbit = Rabbit::connect(&broker.amqp_url).await;
     assert_eq!(rabbit.waiting(&test.name(QUEUES[0])).await, 0, "every message was acknowledged");
 }

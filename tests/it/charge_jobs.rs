@@ -375,6 +375,8 @@ async fn a_promotion_that_cannot_be_is_refused_by_its_field() {
     for (field, value) in [
         ("title", json!("")),
         ("endAt", json!("2020-01-01T00:00:00Z")),
+        ("endAt", json!("9999-12-31T00:00:00Z")),
+        ("startAt", json!("0001-01-01T00:00:00Z")),
         ("addPercent", json!(0)),
         ("addPercent", json!(1001)),
         ("availableCount", json!(-1)),

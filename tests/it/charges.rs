@@ -200,8 +200,8 @@ async fn what_is_not_paid_as_asked_stays_in_request_with_its_own_code() {
         let due: bool = test
             .db
             .value(&format!(
-                "SELECT next_check_at IS NOT NULL FROM charge WHERE order_id = '{}'",
-                order(&charge)
+                "SELECT next_check_at IS NOT NULL FROM charge_reference WHERE charge_id = {}",
+                charge["id"].as_str().unwrap()
             ))
             .await;
         (ended(&payload).2.unwrap_or("none").to_owned(), due)
@@ -238,10 +238,24 @@ async fn a_mismatch_is_told_once_however_often_it_is_presented() {
         assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("AMOUNT_MISMATCH")));
     }
     assert_eq!(alarms(&test).await, ["CHARGE_MISMATCH CRITICAL AMOUNT_MISMATCH"]);
+    // Nor after many other failures of it; and a gateway that names no currency leaves no gap in the message.
+    let id = charge["id"].as_str().unwrap();
+    let many = format!(
+        "INSERT INTO failure (kind, severity, subject_type, subject_id, code, message, fingerprint)
+         SELECT 'STUCK_RECOVERED', 'INFO', 'CHARGE', '{id}', 'X', 'x', 'x' FROM generate_series(1, 150)"
+    );
+    test.db.run(&many).await;
+    verify(&test.service(), "verify", order(&charge), &receipt).await;
+    assert_eq!(test.db.count("failure WHERE kind = 'CHARGE_MISMATCH'").await, 1);
+    let charge = requested(&test.service(), &member, "HECTO").await;
+    let cheap = shop.buy(json!({ "gateway": "hecto", "orderId": order(&charge), "amount": 1 })).await;
+    verify(&test.service(), "verifyHecto", order(&charge), &cheap).await;
+    let told = format!("failure WHERE message LIKE '%(transaction {cheap} of HECTO, 1) and got nothing%'");
+    assert_eq!(test.db.count(&told).await, 1);
     let query = "{ failures(filter: { kind: [CHARGE_MISMATCH] }) { nodes { subject { ... on Charge { orderId } } } } }";
     let data = eventually("the feed has it", async || {
         let data = test.operator().data(query, json!({})).await;
-        data["failures"]["nodes"].as_array().is_some_and(|nodes| nodes.len() == 1).then_some(data)
+        data["failures"]["nodes"].as_array().is_some_and(|nodes| nodes.len() == 2).then_some(data)
     })
     .await;
     assert_eq!(data["failures"]["nodes"][0]["subject"]["orderId"], order(&charge));
@@ -328,7 +342,7 @@ async fn the_reference_is_stored_before_the_gateway_is_asked() {
     let (actor, order_id, presented) = (test.service(), order(&charge).to_owned(), receipt.clone());
     let verifying = tokio::spawn(async move { verify(&actor, "verify", &order_id, &presented).await });
     eventually("it is stored", async || {
-        let stored = format!("charge WHERE presented_reference = '{receipt}' AND payment_status = 'REQUEST'");
+        let stored = format!("charge_reference WHERE reference = '{receipt}' AND outcome IS NULL");
         (test.db.count(&stored).await == 1).then_some(())
     })
     .await;
@@ -352,7 +366,7 @@ async fn what_is_presented_while_the_gateway_is_off_is_kept_for_later() {
         .set("charge-reconcile-after", "200ms")
         .start_beside(&test)
         .await;
-    test.db.run("UPDATE charge SET next_check_at = now()").await;
+    test.db.run("UPDATE charge_reference SET next_check_at = now()").await;
     eventually("it is completed", async || {
         (test.db.count("charge WHERE payment_status = 'COMPLETE'").await == 1).then_some(())
     })
@@ -374,7 +388,7 @@ async fn a_list_of_charges_costs_the_same_statements_whatever_the_page_holds() {
         members.push(member);
     }
     let query = "query ($n: Int) { charges(first: $n, filter: { status: [CHARGE] }) { nodes { id
-        member { id wallets { chargeCan } } providerCalls { outcome } failures { id }
+        member { id wallets { chargeCan } ledger(first: 2) { nodes { id charge { id } } count { value } } } providerCalls { outcome } failures { id }
         jobs { id member { id } chargeEvent { id } resultCharge { id } waitingFor { reason } failures { id } } } count { value } } }";
     let cost = async |rows: usize| {
         let mut costs = Vec::new();
@@ -385,6 +399,9 @@ async fn a_list_of_charges_costs_the_same_statements_whatever_the_page_holds() {
             let nodes = data["charges"]["nodes"].as_array().unwrap();
             assert_eq!(nodes.len(), rows);
             assert!(nodes.iter().all(|node| node["jobs"][0]["resultCharge"]["id"].is_string()));
+            let ledgers = nodes.iter().map(|node| &node["member"]["ledger"]);
+            assert!(ledgers.clone().all(|ledger| ledger["count"]["value"] == 2), "{data:#}");
+            assert!(ledgers.clone().all(|ledger| ledger["nodes"][1]["charge"]["id"].is_string()));
         }
         // The feed and the metrics look at the database beside it, now and then.
         costs.into_iter().min().unwrap()

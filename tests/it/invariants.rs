@@ -69,6 +69,14 @@ const COMPLETED: &str = "'COMPLETED', 'p', now(), NULL);";
 const EVENT: &str = "INSERT INTO payment_outbox (id, event_type, aggregate_type, aggregate_id, exchange, routing_key, payload, status)
     VALUES (9, 'TESTED', 'TEST', '1', 'x', 'x', '1', ";
 
+/// An event about the payment 7, as it is told.
+fn told(id: i64, what: &str) -> String {
+    format!(
+        "INSERT INTO payment_outbox (id, event_type, aggregate_type, aggregate_id, exchange, routing_key, payload, status, published_at)
+         VALUES ({id}, 'PAYMENT_{what}', 'PAYMENT', '7', 'x', 'x', '1', 'PUBLISHED', now());"
+    )
+}
+
 /// What breaks each invariant, and the id that is told.
 fn breaks() -> Vec<(&'static str, String, &'static str)> {
     let payment = |rest: &str| format!("{PAYMENT}{rest}");
@@ -81,7 +89,19 @@ fn breaks() -> Vec<(&'static str, String, &'static str)> {
     vec![
         ("payment-events", completed.clone(), "7"),
         ("payment-events", payment("'FAILED', NULL, NULL, 'DECLINED');"), "7"),
+        (
+            // Completed lately, however long that took.
+            "payment-events",
+            format!("{completed}UPDATE payment SET created_at = now() - interval '40 days', requested_at = created_at;"),
+            "7",
+        ),
         ("refund-events", refunded.clone(), "8"),
+        ("events-told-once", format!("{completed}{}{}", told(9, "COMPLETED"), told(10, "COMPLETED")), "10"),
+        ("events-told-once", format!("{completed}{}{}", told(9, "FAILED"), told(10, "COMPLETED")), "10"),
+        ("events-told-once", format!("{refunded}{}{}", told(9, "REFUNDED"), told(10, "REFUNDED")), "10"),
+        ("events-have-payments", told(9, "COMPLETED"), "9"),
+        ("events-have-payments", format!("{completed}{}", told(9, "FAILED")), "9"),
+        ("events-have-payments", format!("{completed}{}", told(9, "REFUNDED")), "9"),
         ("refunded-payments-gone", format!("{completed}{refunded}"), "8"),
         ("refund-amounts", format!("{REFUND}'REQUESTED', NULL); UPDATE refund SET amount = 101;"), "8"),
         ("open-refunds-have-payments", requested.clone(), "8"),
@@ -99,6 +119,18 @@ fn breaks() -> Vec<(&'static str, String, &'static str)> {
         (
             "outbox-leases",
             format!("{EVENT}'PROCESSING'); UPDATE payment_outbox SET processing_started_at = now() - interval '1 hour';"),
+            "9",
+        ),
+        (
+            "due-events-sent",
+            "INSERT INTO payment_outbox (id, event_type, aggregate_type, aggregate_id, exchange, routing_key, payload, created_at, updated_at)
+             VALUES (9, 'TESTED', 'TEST', '1', 'x', 'x', '1', now() - interval '2 hours', now() - interval '2 hours');"
+                .to_owned(),
+            "9",
+        ),
+        (
+            "due-events-sent",
+            format!("{EVENT}'FAILED'); UPDATE payment_outbox SET next_retry_at = now() - interval '2 hours';"),
             "9",
         ),
         ("outbox-in-sight", format!("{EVENT}'PUBLISHED');"), "9"),

@@ -15,7 +15,7 @@ fn webhooks(test: &TestApp) -> String {
     format!("http://{}/webhooks", test.base)
 }
 
-async fn is_complete(test: &TestApp, charge: &Value) {
+pub async fn is_complete(test: &TestApp, charge: &Value) {
     let id = charge["id"].as_str().unwrap().to_owned();
     eventually("the charge is complete", async || {
         let complete = format!("charge WHERE id = {id} AND payment_status = 'COMPLETE'");
@@ -25,7 +25,7 @@ async fn is_complete(test: &TestApp, charge: &Value) {
 }
 
 /// Sends a body to a webhook: HTTP status and answer.
-async fn send(test: &TestApp, gateway: &str, content_type: &str, body: &str) -> (u16, String) {
+pub async fn send(test: &TestApp, gateway: &str, content_type: &str, body: &str) -> (u16, String) {
     let http = paydesk::httpclient::HttpClient::new(std::time::Duration::from_secs(10), None).unwrap();
     let headers = [("content-type", content_type)];
     let url = format!("{}/{gateway}", webhooks(test));
@@ -92,7 +92,7 @@ async fn a_purchase_of_an_app_store_is_for_its_owner_and_product_alone() {
     for (purchase, code) in [
         (json!({ "accountToken": foreign }), "OWNER_MISMATCH"),
         (json!({ "sku": "coin_10" }), "PRODUCT_MISMATCH"),
-        (json!({ "quantity": 2 }), "PRODUCT_MISMATCH"),
+        (json!({ "quantity": 0 }), "PRODUCT_MISMATCH"),
         (json!({ "forge": "signature" }), "SIGNATURE_INVALID"),
         (json!({ "environment": "Sandbox" }), "SANDBOX_REFUSED"),
         (json!({ "app": "kr.other.app" }), "PRODUCT_MISMATCH"),
@@ -108,8 +108,10 @@ async fn a_purchase_of_an_app_store_is_for_its_owner_and_product_alone() {
     }
     for (purchase, sku, code) in [
         (json!({ "accountToken": foreign }), "coin_100", "OWNER_MISMATCH"),
-        // Another product was bought, as the client says: somebody must hear of it.
+        // Another product was bought, whatever the client says: somebody must hear of it.
         (json!({ "sku": "coin_10" }), "coin_10", "PRODUCT_MISMATCH"),
+        (json!({ "sku": "coin_10" }), "coin_100", "PRODUCT_MISMATCH"),
+        (json!({ "app": "kr.other.app" }), "coin_100", "GATEWAY_UNAVAILABLE"),
         (json!({ "status": "pending" }), "coin_100", "PURCHASE_PENDING"),
         (json!({ "status": "cancelled" }), "coin_100", "PURCHASE_CANCELED"),
         (json!({ "sandbox": true }), "coin_100", "SANDBOX_REFUSED"),
@@ -124,7 +126,7 @@ async fn a_purchase_of_an_app_store_is_for_its_owner_and_product_alone() {
     }
     let mismatches: i64 =
         test.db.count("failure WHERE kind = 'CHARGE_MISMATCH' AND severity = 'CRITICAL'").await;
-    assert_eq!(mismatches, 6);
+    assert_eq!(mismatches, 7);
     assert_eq!(test.db.count("ledger_entry").await, 0);
     test.stop().await;
 }
@@ -283,6 +285,172 @@ async fn a_google_purchase_is_consumed_after_it_is_credited_until_google_confirm
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_payverse_and_hecto_do_not_call_paid_stays_in_request_with_its_own_code() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let used = {
+        let charge = requested(&service, &member, "HECTO").await;
+        let id = shop.buy(json!({ "gateway": "hecto", "orderId": order(&charge), "amount": 11_000 })).await;
+        assert_eq!(ended(&verify(&service, "verifyHecto", order(&charge), &id).await).0, Some("COMPLETE"));
+        id
+    };
+    for (gateway, way, place, purchase, code) in [
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "status": "pending" }), "PURCHASE_PENDING"),
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "status": "cancelled" }), "PURCHASE_CANCELED"),
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "status": "declined" }), "CHARGE_NOT_PAID"),
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "amount": 100 }), "AMOUNT_MISMATCH"),
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "approvedAmount": 1 }), "AMOUNT_MISMATCH"),
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "currency": "USD" }), "CURRENCY_MISMATCH"),
+        (
+            "PAYVERSE",
+            "payverseVerify",
+            "payverse",
+            json!({ "merchant": "SIM_KRW_02" }),
+            "GATEWAY_UNAVAILABLE",
+        ),
+        ("PAYVERSE", "payverseVerify", "payverse", json!({ "orderId": "CHGanother" }), "CHARGE_NOT_PAID"),
+        ("HECTO", "verifyHecto", "hecto", json!({ "status": "pending" }), "PURCHASE_PENDING"),
+        ("HECTO", "verifyHecto", "hecto", json!({ "status": "cancelled" }), "PURCHASE_CANCELED"),
+        ("HECTO", "verifyHecto", "hecto", json!({ "status": "declined" }), "CHARGE_NOT_PAID"),
+        ("HECTO", "verifyHecto", "hecto", json!({ "amount": 100 }), "AMOUNT_MISMATCH"),
+        ("HECTO", "verifyHecto", "hecto", json!({ "orderId": "CHGanother" }), "CHARGE_NOT_PAID"),
+    ] {
+        let charge = requested(&service, &member, gateway).await;
+        let mut all = json!({ "gateway": place, "orderId": order(&charge), "amount": 11_000 });
+        all.as_object_mut().unwrap().extend(purchase.as_object().unwrap().clone());
+        let id = shop.buy(all).await;
+        let payload = verify(&service, way, order(&charge), &id).await;
+        assert_eq!(
+            ended(&payload),
+            (Some("REQUEST"), false, Some(code)),
+            "{gateway} {purchase}: {payload:#}"
+        );
+    }
+    // A number that has paid another charge is none of this one's.
+    let charge = requested(&service, &member, "HECTO").await;
+    let payload = verify(&service, "verifyHecto", order(&charge), &used).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("CHARGE_NOT_PAID")));
+    assert_eq!(balances(&test, &member, "PG").await, (100, 0));
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_packs_bought_at_once_are_all_credited() {
+    let shop = Shop::start().await;
+    let test =
+        TestApp::builder().shop(&shop).set("workers", false).set("first-charge-percent", 10).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100", "quantity": 3 })).await;
+    assert_eq!(ended(&google(&service, order(&charge), "coin_100", &token).await).0, Some("COMPLETE"));
+    let query = "query ($id: ID!) { charge(id: $id) { quantity can price jobs { additionalCan } } }";
+    let data = test.operator().data(query, json!({ "id": charge["id"] })).await;
+    let bought = json!({ "quantity": 3, "can": 300, "price": 33_000, "jobs": [{ "additionalCan": 30 }] });
+    assert_eq!(data["charge"], bought);
+    let charge = requested(&service, &member, "APPLE_IAP").await;
+    let signed = shop.buy(json!({ "gateway": "apple", "sku": "coin_100", "quantity": 2 })).await;
+    assert_eq!(ended(&apple(&service, order(&charge), &signed).await).0, Some("COMPLETE"));
+    assert_eq!(balances(&test, &member, "AOS").await, (300, 30));
+    assert_eq!(balances(&test, &member, "IOS").await, (200, 0));
+    books_are_true(&test).await;
+    crate::invariants::assert_books_hold(&test.db);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_that_a_store_shows_under_two_names_is_told() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    // Apple's transactions are each credited, and each repetition is told; Google's order pays once.
+    let mut tokens = Vec::new();
+    for number in 0..3 {
+        let charge = requested(&service, &member, "APPLE_IAP").await;
+        let purchase = json!({ "gateway": "apple", "sku": "coin_100", "storeOrderId": "2000000900000001" });
+        let signed = shop.buy(purchase).await;
+        assert_eq!(ended(&apple(&service, order(&charge), &signed).await).0, Some("COMPLETE"));
+        let charge = requested(&service, &member, "GOOGLE_IAP").await;
+        let purchase = json!({ "gateway": "google", "sku": "coin_100", "storeOrderId": "GPA.1" });
+        tokens.push(shop.buy(purchase).await);
+        let payload = google(&service, order(&charge), "coin_100", tokens.last().unwrap()).await;
+        let expected = if number == 0 {
+            (Some("COMPLETE"), None)
+        } else {
+            (Some("REQUEST"), Some("TRANSACTION_ALREADY_USED"))
+        };
+        assert_eq!((ended(&payload).0, ended(&payload).2), expected);
+    }
+    let (apples, google) = (
+        "DUPLICATE_PURCHASE CRITICAL ORIGINAL_TRANSACTION_REPEATED",
+        "CHARGE_MISMATCH CRITICAL TRANSACTION_ALREADY_USED",
+    );
+    assert_eq!(alarms(&test).await, [apples, google, apples, google]);
+    assert_eq!(balances(&test, &member, "IOS").await, (300, 0));
+    assert_eq!(balances(&test, &member, "AOS").await, (100, 0));
+    // Of a purchase token only the end is told.
+    for token in tokens {
+        let told = format!("failure WHERE concat(message, detail) LIKE '%{token}%'");
+        assert_eq!(test.db.count(&told).await, 0);
+    }
+    assert_eq!(
+        test.db
+            .count("failure WHERE message LIKE '%(transaction …______ of GOOGLE_IAP, its order GPA.1)%'")
+            .await,
+        2
+    );
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credited_google_purchase_is_consumed_although_google_did_not_know_it_for_a_moment() {
+    let shop = Shop::start().await;
+    let test = TestApp::builder()
+        .shop(&shop)
+        .set("charge-reconcile-interval", "200ms")
+        .set("charge-reconcile-after", "200ms")
+        .start()
+        .await;
+    let service = test.service();
+    let member = member(&service).await;
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100" })).await;
+    shop.behave(json!({ "gateway": "google", "operation": "consume", "times": 2, "status": 404 })).await;
+    shop.behave(json!({ "gateway": "google", "operation": "lookup", "delayMs": 0 })).await;
+    shop.behave(json!({ "gateway": "google", "operation": "lookup", "times": 2, "status": 404 })).await;
+    assert_eq!(ended(&google(&service, order(&charge), "coin_100", &token).await).0, Some("COMPLETE"));
+    eventually("it is consumed", async || {
+        (test.db.count("charge WHERE consumed_at IS NOT NULL AND consume_due_at IS NULL").await == 1)
+            .then_some(())
+    })
+    .await;
+    assert_eq!(alarms(&test).await, Vec::<String>::new());
+    // Three days later there is nothing left to consume, and somebody must know.
+    shop.behave(json!({ "gateway": "google", "operation": "consume", "times": 1000, "status": 404 })).await;
+    shop.behave(json!({ "gateway": "google", "operation": "lookup", "delayMs": 0 })).await;
+    shop.behave(json!({ "gateway": "google", "operation": "lookup", "times": 1000, "status": 404 })).await;
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100" })).await;
+    assert_eq!(ended(&google(&service, order(&charge), "coin_100", &token).await).0, Some("COMPLETE"));
+    eventually("it was tried", async || (shop.calls("google", "consume").await.len() >= 5).then_some(()))
+        .await;
+    assert_eq!(test.db.count("charge WHERE consume_due_at IS NOT NULL").await, 1);
+    let days = "UPDATE charge SET completed_at = now() - interval '73 hours', consume_due_at = now() WHERE consume_due_at IS NOT NULL";
+    test.db.run(days).await;
+    eventually("it is given up and told", async || {
+        let told = alarms(&test).await == ["PURCHASE_REVERSED CRITICAL NOT_CONSUMED"];
+        (told && test.db.count("charge WHERE consume_due_at IS NOT NULL").await == 0).then_some(())
+    })
+    .await;
+    let message: String = test.db.value("SELECT message FROM failure").await;
+    assert!(message.contains("three days") && !message.contains(&token), "{message}");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_that_refuses_our_key_is_told_and_asked_again() {
     let shop = Shop::start().await;
     let test = TestApp::builder().shop(&shop).set("bootpay-private-key", "a wrong key").start().await;
@@ -298,6 +466,6 @@ async fn a_gateway_that_refuses_our_key_is_told_and_asked_again() {
         test.db.count("failure WHERE kind = 'GATEWAY_MISCONFIGURED' AND severity = 'CRITICAL'").await,
         1
     );
-    assert_eq!(test.db.count("charge WHERE next_check_at IS NOT NULL").await, 1);
+    assert_eq!(test.db.count("charge_reference WHERE next_check_at IS NOT NULL").await, 1);
     test.stop().await;
 }

@@ -20,6 +20,17 @@ async fn old_keys_calls_and_failures_are_deleted_and_young_ones_stay() {
              FROM generate_series(179, 182) n",
         )
         .await;
+    first
+        .db
+        .run(
+            "INSERT INTO member (id) VALUES (1);
+             INSERT INTO charge (id, member_id, can, container, order_id, sku, title, price, payment_gateway, account_token)
+             VALUES (1, 1, 100, 'PG', 'CHG1', 'coin_100', 'x', 1, 'PG', gen_random_uuid());
+             INSERT INTO charge_reference (charge_id, reference, digest, next_check_at, presented_at)
+             SELECT 1, n::text, sha256(n::text::bytea), CASE n WHEN 183 THEN now() + interval '1 day' END, now() - n * interval '1 day'
+             FROM generate_series(179, 183) n",
+        )
+        .await;
     eventually("the failures have positions", async || {
         (first.db.count("failure WHERE position IS NULL").await == 0).then_some(())
     })
@@ -30,8 +41,10 @@ async fn old_keys_calls_and_failures_are_deleted_and_young_ones_stay() {
             first.db.count("idempotency_key").await,
             first.db.count("provider_call").await,
             first.db.count("failure").await,
+            // One is young, and one is still asked about.
+            first.db.count("charge_reference").await,
         );
-        (left == (1, 1, 1)).then_some(())
+        (left == (1, 1, 1, 2)).then_some(())
     })
     .await;
     assert_eq!(first.db.count("failure_group WHERE count = 4").await, 1, "groups stay");

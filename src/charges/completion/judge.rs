@@ -3,7 +3,7 @@
 use super::{Refused, RefusedCode};
 use crate::{
     failures::FailureKind,
-    gateways::{Purchase, PurchaseOrder, PurchaseOutcome, Refusal},
+    gateways::{Purchase, PurchaseOrder, PurchaseOutcome, Refusal, RefusalReason},
 };
 
 /// What a gateway's answer comes to for an order.
@@ -13,6 +13,8 @@ pub(super) enum Verdict {
     Pays(Purchase),
     /// Somebody paid, and it does not agree with the order.
     Differs(Purchase, Refused),
+    /// It will pay for the order once we approve it.
+    AwaitsApproval,
     /// Nothing to credit.
     Nothing {
         /// Why, for the caller.
@@ -20,16 +22,27 @@ pub(super) enum Verdict {
         /// The failure that operators must see, if it is one.
         alarm: Option<FailureKind>,
         /// Whether the same question may get another answer later.
-        ask_again: bool,
+        again: Again,
     },
+}
+
+/// Whether the same question may get another answer later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// The answer is final.
+    Never,
+    /// Nothing is paid as it stands; that may change.
+    Later,
+    /// Nobody knows: money may be moving.
+    Unknown,
 }
 
 /// Judges what a gateway says against the order.
 pub(super) fn judge(order: &PurchaseOrder<'_>, outcome: PurchaseOutcome) -> Verdict {
-    let nothing = |code, refusal: Refusal, ask_again| Verdict::Nothing {
+    let nothing = |code, refusal: Refusal, again| Verdict::Nothing {
         refused: Refused::new(code, refusal.message),
         alarm: None,
-        ask_again,
+        again,
     };
     match outcome {
         PurchaseOutcome::Paid(purchase) => match purchase.check(order) {
@@ -39,20 +52,31 @@ pub(super) fn judge(order: &PurchaseOrder<'_>, outcome: PurchaseOutcome) -> Verd
                 Verdict::Differs(purchase, Refused::new(code(mismatch.code()), message))
             }
         },
-        PurchaseOutcome::Pending(refusal) => nothing(RefusedCode::PurchasePending, refusal, true),
-        PurchaseOutcome::Cancelled(refusal) => nothing(RefusedCode::PurchaseCanceled, refusal, false),
+        PurchaseOutcome::AwaitsApproval(purchase) => match purchase.check(order) {
+            Ok(()) => Verdict::AwaitsApproval,
+            Err(mismatch) => {
+                let message = "what awaits approval is not what the charge asks for; it is not approved";
+                let refused = Refused::new(code(mismatch.code()), message);
+                Verdict::Nothing { refused, alarm: None, again: Again::Never }
+            }
+        },
+        PurchaseOutcome::Pending(refusal) => nothing(RefusedCode::PurchasePending, refusal, Again::Unknown),
+        PurchaseOutcome::Cancelled(refusal) => nothing(RefusedCode::PurchaseCanceled, refusal, Again::Never),
+        PurchaseOutcome::NotPaid(refusal) => nothing(RefusedCode::ChargeNotPaid, refusal, Again::Later),
         // A gateway may come to know a payment only moments after the payer does.
-        PurchaseOutcome::NotPaid(refusal) => nothing(RefusedCode::ChargeNotPaid, refusal, true),
+        PurchaseOutcome::NotFound(refusal) => nothing(RefusedCode::ChargeNotPaid, refusal, Again::Unknown),
         PurchaseOutcome::Refused(refusal) => Verdict::Nothing {
             refused: Refused::new(code(refusal.reason.code()), refusal.message),
-            alarm: None,
-            ask_again: false,
+            alarm: (refusal.reason == RefusalReason::OtherProduct).then_some(FailureKind::ChargeMismatch),
+            again: Again::Never,
         },
-        PurchaseOutcome::Unknown(refusal) => nothing(RefusedCode::GatewayUnavailable, refusal, true),
+        PurchaseOutcome::Unknown(refusal) => {
+            nothing(RefusedCode::GatewayUnavailable, refusal, Again::Unknown)
+        }
         PurchaseOutcome::Misconfigured(refusal) => Verdict::Nothing {
             refused: Refused::new(RefusedCode::GatewayMisconfigured, refusal.message),
             alarm: Some(FailureKind::GatewayMisconfigured),
-            ask_again: true,
+            again: Again::Unknown,
         },
     }
 }
@@ -68,7 +92,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        gateways::{Mismatch, Price, PurchaseRefusal, RefusalReason},
+        gateways::{Price, PurchaseRefusal, RefusalReason},
         types::{Won, clock},
     };
 
@@ -79,6 +103,7 @@ mod tests {
             price: Some(Price { amount: "11000".to_owned(), currency: Some("KRW".to_owned()) }),
             sku: None,
             quantity: 1,
+            store_id: None,
             account: None,
             consumed: false,
             method: None,
@@ -120,7 +145,7 @@ mod tests {
                 RefusedCode::CurrencyMismatch,
             ),
             (Purchase { sku: Some("coin_10".to_owned()), ..purchase() }, RefusedCode::ProductMismatch),
-            (Purchase { quantity: 2, ..purchase() }, RefusedCode::ProductMismatch),
+            (Purchase { quantity: 0, ..purchase() }, RefusedCode::ProductMismatch),
             (Purchase { consumed: true, ..purchase() }, RefusedCode::TransactionAlreadyUsed),
         ];
         for (purchase, code) in differs {
@@ -136,21 +161,28 @@ mod tests {
         let refused =
             |reason| PurchaseOutcome::Refused(PurchaseRefusal { reason, message: "why".to_owned() });
         let cases = [
-            (PurchaseOutcome::Pending(refusal()), RefusedCode::PurchasePending, true),
-            (PurchaseOutcome::Cancelled(refusal()), RefusedCode::PurchaseCanceled, false),
-            (PurchaseOutcome::NotPaid(refusal()), RefusedCode::ChargeNotPaid, true),
-            (PurchaseOutcome::Unknown(refusal()), RefusedCode::GatewayUnavailable, true),
-            (PurchaseOutcome::Misconfigured(refusal()), RefusedCode::GatewayMisconfigured, true),
-            (refused(RefusalReason::Signature), RefusedCode::SignatureInvalid, false),
-            (refused(RefusalReason::Sandbox), RefusedCode::SandboxRefused, false),
-            (refused(RefusalReason::Foreign), RefusedCode::ProductMismatch, false),
-            (refused(RefusalReason::NotOwned), RefusedCode::OwnerMismatch, false),
-            (refused(RefusalReason::Differs(Mismatch::Amount)), RefusedCode::AmountMismatch, false),
+            (PurchaseOutcome::Pending(refusal()), RefusedCode::PurchasePending, Again::Unknown),
+            (PurchaseOutcome::Cancelled(refusal()), RefusedCode::PurchaseCanceled, Again::Never),
+            (PurchaseOutcome::NotPaid(refusal()), RefusedCode::ChargeNotPaid, Again::Later),
+            (PurchaseOutcome::NotFound(refusal()), RefusedCode::ChargeNotPaid, Again::Unknown),
+            (PurchaseOutcome::Unknown(refusal()), RefusedCode::GatewayUnavailable, Again::Unknown),
+            (PurchaseOutcome::Misconfigured(refusal()), RefusedCode::GatewayMisconfigured, Again::Unknown),
+            (refused(RefusalReason::Signature), RefusedCode::SignatureInvalid, Again::Never),
+            (refused(RefusalReason::Sandbox), RefusedCode::SandboxRefused, Again::Never),
+            (refused(RefusalReason::Foreign), RefusedCode::ProductMismatch, Again::Never),
+            (refused(RefusalReason::NotOwned), RefusedCode::OwnerMismatch, Again::Never),
+            (refused(RefusalReason::Unusable), RefusedCode::ChargeNotPaid, Again::Never),
+            (
+                PurchaseOutcome::AwaitsApproval(Purchase { quantity: 0, ..purchase() }),
+                RefusedCode::ProductMismatch,
+                Again::Never,
+            ),
         ];
-        for (outcome, code, again) in cases {
+        assert_eq!(judged(PurchaseOutcome::AwaitsApproval(purchase())), Verdict::AwaitsApproval);
+        for (outcome, code, expected) in cases {
             match judged(outcome) {
-                Verdict::Nothing { refused, ask_again, .. } => {
-                    assert_eq!((refused.code, ask_again), (code, again));
+                Verdict::Nothing { refused, again, .. } => {
+                    assert_eq!((refused.code, again), (code, expected));
                 }
                 other => panic!("{other:?}"),
             }

@@ -1,37 +1,46 @@
 //! The one transaction after a look at the gateway.
 
-use diesel_async::AsyncPgConnection;
-use serde_json::json;
-
 use super::{
     ChargeAnswer, Look, Refused, RefusedCode,
-    judge::{Verdict, judge},
+    alarm::{alarmed, mismatch, paid_twice, repeated},
+    judge::{Again, Verdict, judge},
     refuse,
 };
 use crate::{
     charges::{
         Charge, Charges, find,
         job::{self, ClaimedJob},
-        member, promotion, store,
+        member, promotion, reference, store,
         wallet::{self, Credit},
     },
     db::{DbError, Recording, Transaction, violated_constraint},
-    failures::{self, FailureKind, NewFailure, Severity, SubjectType},
-    gateways::{self, Purchase, PurchaseOutcome, Refusal},
+    failures::SubjectType,
+    gateways::{self, PaymentGateway, Purchase},
 };
-
 const SUBJECT: SubjectType = SubjectType::Charge;
+/// The indexes by which a purchase pays one charge.
+const USED_ONCE: [&str; 2] = ["charge_gateway_transaction_id_payment_gateway_uq", "charge_google_order_uq"];
 
 /// What the transaction came to.
 pub(super) struct Recorded {
     pub(super) answer: ChargeAnswer,
     /// Bonuses that the purchase has earned, claimed for whoever completed it.
     pub(super) earned: Vec<ClaimedJob>,
+    /// Whether the purchase is to be approved now: the charge is claimed for it.
+    pub(super) to_approve: bool,
+    /// Whether the reference is asked about again.
+    again: Again,
 }
 
 impl Recorded {
-    fn answer(answer: ChargeAnswer) -> Self {
-        Self { answer, earned: Vec::new() }
+    /// Nothing is left to do.
+    fn finally(answer: ChargeAnswer) -> Self {
+        Self { answer, earned: Vec::new(), to_approve: false, again: Again::Never }
+    }
+
+    /// What it came to, as it is kept with the reference.
+    fn outcome(&self) -> &'static str {
+        self.answer.refused.as_ref().map_or(reference::COMPLETE, |refused| refused.code.as_str())
     }
 }
 
@@ -49,8 +58,7 @@ impl Charges {
                 Ok(recorded) => return Ok(recorded),
                 // Another charge was completed by this purchase a moment ago; the next look finds it.
                 Err(DbError::Query(error))
-                    if violated_constraint(&error)
-                        == Some("charge_gateway_transaction_id_payment_gateway_uq") => {}
+                    if violated_constraint(&error).is_some_and(|name| USED_ONCE.contains(&name)) => {}
                 Err(error) => recording.wait_after(error).await?,
             }
         }
@@ -61,38 +69,15 @@ impl Charges {
         let Some(charge) = store::locked(tx.conn(), look.charge.id).await? else {
             return Err(DbError::Query(diesel::result::Error::NotFound));
         };
-        let recorded = match verdict {
-            Verdict::Pays(purchase) if charge.was_paid_by(&purchase.transaction_id) => replay(charge),
-            Verdict::Pays(purchase) => {
-                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() {
-                    self.settle_unpaid(&mut tx, look, &charge, false).await?;
-                    Recorded::answer(refuse(charge, RefusedCode::TransactionAlreadyUsed, USED))
-                } else if charge.is_complete() {
-                    paid_twice(tx.conn(), &charge, purchase).await?;
-                    let message = "another purchase has paid this charge; the payer paid twice";
-                    Recorded::answer(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
-                } else {
-                    self.credit(&mut tx, &charge, purchase, look.reference).await?
-                }
+        let recorded = self.carry_out(&mut tx, look, charge, verdict).await?;
+        // Another gateway's word says nothing of what was presented for this charge.
+        if let Some(reference) = look.reference.filter(|_| look.charge.gateway() == Some(look.way)) {
+            let is_final = recorded.again == Again::Never;
+            reference::answered(tx.conn(), look.charge.id, reference, recorded.outcome(), is_final).await?;
+            if recorded.again != Again::Unknown {
+                store::release_approval(tx.conn(), look.charge.id, reference).await?;
             }
-            Verdict::Differs(purchase, _) if charge.was_paid_by(&purchase.transaction_id) => replay(charge),
-            Verdict::Differs(purchase, refused) => {
-                self.settle_unpaid(&mut tx, look, &charge, false).await?;
-                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() {
-                    Recorded::answer(refuse(charge, RefusedCode::TransactionAlreadyUsed, USED))
-                } else {
-                    mismatch(tx.conn(), &charge, purchase, refused).await?;
-                    Recorded::answer(refuse(charge, refused.code, refused.message.clone()))
-                }
-            }
-            Verdict::Nothing { refused, alarm, ask_again } => {
-                self.settle_unpaid(&mut tx, look, &charge, *ask_again).await?;
-                if let Some(kind) = alarm {
-                    alarmed(tx.conn(), &charge, *kind, &look.asked.outcome, refused).await?;
-                }
-                Recorded::answer(refuse(charge, refused.code, refused.message.clone()))
-            }
-        };
+        }
         for call in &look.asked.calls {
             gateways::record_call(tx.conn(), call, SUBJECT.as_str(), look.charge.id, look.charge.flow_id)
                 .await?;
@@ -101,152 +86,131 @@ impl Charges {
         Ok(recorded)
     }
 
+    /// What the verdict changes, under the charge's lock.
+    async fn carry_out(
+        &self,
+        tx: &mut Transaction,
+        look: &Look<'_>,
+        charge: Charge,
+        verdict: &Verdict,
+    ) -> Result<Recorded, DbError> {
+        Ok(match verdict {
+            Verdict::Pays(purchase) | Verdict::Differs(purchase, _) if charge.gateway() != Some(look.way) => {
+                let code = RefusedCode::GatewayMismatch;
+                let message =
+                    format!("it was paid through {}, not through the charge's gateway", look.way.as_str());
+                let refused = Refused::new(code, message);
+                mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                Recorded::finally(refuse(charge, code, refused.message))
+            }
+            Verdict::Pays(purchase) | Verdict::Differs(purchase, _)
+                if charge.was_paid_by(&purchase.transaction_id) =>
+            {
+                Recorded::finally(ChargeAnswer { charge, replayed: true, refused: None })
+            }
+            Verdict::Pays(purchase) | Verdict::Differs(purchase, _)
+                if store::other_paid_by(tx.conn(), &charge, &purchase.transaction_id).await?.is_some() =>
+            {
+                let code = RefusedCode::TransactionAlreadyUsed;
+                let refused = Refused::new(code, "this purchase has paid another charge");
+                // By the gateway's own word it is for this one.
+                if purchase.order_id.as_ref() == Some(&charge.order_id) {
+                    mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                }
+                Recorded::finally(refuse(charge, code, refused.message))
+            }
+            Verdict::Pays(purchase) if charge.is_complete() => {
+                paid_twice(tx.conn(), &charge, purchase).await?;
+                let message = "another purchase has paid this charge; the payer paid twice";
+                Recorded::finally(refuse(charge, RefusedCode::OrderAlreadyPaid, message))
+            }
+            Verdict::Pays(purchase) if charge.reversed_at.is_some() => {
+                let message = "the gateway has told that the money went back, and says now that it is paid";
+                let refused = Refused::new(RefusedCode::PurchaseCanceled, message);
+                mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                Recorded::finally(refuse(charge, refused.code, refused.message))
+            }
+            Verdict::Pays(purchase)
+                if look.way == PaymentGateway::GoogleIap
+                    && store::other_of_store_purchase(tx.conn(), &charge, purchase).await?.is_some() =>
+            {
+                let message = "this order of Google's has paid another charge, under another purchase token";
+                let refused = Refused::new(RefusedCode::TransactionAlreadyUsed, message);
+                mismatch(tx.conn(), &charge, look.way, purchase, &refused).await?;
+                Recorded::finally(refuse(charge, refused.code, refused.message))
+            }
+            Verdict::Pays(purchase) => self.credit(tx, &charge, purchase).await?,
+            Verdict::Differs(purchase, refused) => {
+                mismatch(tx.conn(), &charge, look.way, purchase, refused).await?;
+                Recorded::finally(refuse(charge, refused.code, refused.message.clone()))
+            }
+            Verdict::AwaitsApproval => self.claim_approval(tx, look, charge).await?,
+            Verdict::Nothing { refused, alarm, again } => {
+                if let Some(kind) = alarm {
+                    alarmed(tx.conn(), &charge, *kind, look, refused).await?;
+                }
+                let answer = refuse(charge, refused.code, refused.message.clone());
+                Recorded { again: *again, ..Recorded::finally(answer) }
+            }
+        })
+    }
+
+    /// Claims the charge's one approval for this reference, before money may move. A payment that is not approved takes
+    /// nothing from the payer.
+    async fn claim_approval(
+        &self,
+        tx: &mut Transaction,
+        look: &Look<'_>,
+        charge: Charge,
+    ) -> Result<Recorded, DbError> {
+        let reference = look.reference.unwrap_or_default();
+        if charge.is_complete() {
+            let message = "the charge is paid already; this payment is not approved, nothing is taken";
+            return Ok(Recorded::finally(refuse(charge, RefusedCode::OrderAlreadyPaid, message)));
+        }
+        let open = |charge, code, message: &str, to_approve| Recorded {
+            to_approve,
+            again: Again::Unknown,
+            ..Recorded::finally(refuse(charge, code, message))
+        };
+        if store::claim_approval(tx.conn(), charge.id, reference).await? {
+            return Ok(open(charge, RefusedCode::PurchasePending, "the payment is being approved", true));
+        }
+        if let Some(first) = &charge.approving_reference {
+            let after = self.config.charge_reconcile_after;
+            reference::ask_again(tx.conn(), charge.id, first, after).await?;
+        }
+        let message =
+            "another payment of this charge is being approved; this one is not, unless that one fails";
+        Ok(open(charge, RefusedCode::PaymentInProgress, message, false))
+    }
+
     /// REQUEST → COMPLETE: credit, ledger entry, and the bonuses that are earned by it.
     async fn credit(
         &self,
         tx: &mut Transaction,
         charge: &Charge,
         purchase: &Purchase,
-        reference: Option<&str>,
     ) -> Result<Recorded, DbError> {
-        if !store::complete(tx.conn(), charge, purchase, reference).await? {
+        if !store::complete(tx.conn(), charge, purchase).await? {
             // It is locked, so nobody can have changed it since it was read.
             return Err(DbError::Query(diesel::result::Error::RollbackTransaction));
         }
         member::lock(tx.conn(), charge.member_id).await?;
+        let completed = find(tx.conn(), charge.id).await?.ok_or(diesel::result::Error::NotFound)?;
         let credit = Credit {
-            member_id: charge.member_id,
-            container: &charge.container,
-            charge_id: charge.id,
-            can: charge.can,
+            member_id: completed.member_id,
+            container: &completed.container,
+            charge_id: completed.id,
+            can: completed.can,
         };
         wallet::credit_charge(tx.conn(), credit).await?;
-        let completed = find(tx.conn(), charge.id).await?.ok_or(diesel::result::Error::NotFound)?;
+        if store::other_of_store_purchase(tx.conn(), &completed, purchase).await?.is_some() {
+            repeated(tx.conn(), &completed, purchase).await?;
+        }
         let earned = promotion::earned(tx.conn(), &completed, self.config.first_charge_percent).await?;
         let earned = job::insert_claimed(tx.conn(), &completed, earned).await?;
-        Ok(Recorded { answer: ChargeAnswer { charge: completed, replayed: false, refused: None }, earned })
+        let answer = ChargeAnswer { charge: completed, replayed: false, refused: None };
+        Ok(Recorded { earned, ..Recorded::finally(answer) })
     }
-
-    /// A charge that stays in REQUEST: where its gateway can only be asked by what was presented, and the answer to that is
-    /// final, it is asked by what was presented before, if that is open, or not any more.
-    async fn settle_unpaid(
-        &self,
-        tx: &mut Transaction,
-        look: &Look<'_>,
-        charge: &Charge,
-        ask_again: bool,
-    ) -> Result<(), DbError> {
-        let by_order_id = charge.gateway().is_some_and(|gateway| self.gateways.knows_order_ids(gateway));
-        if ask_again || by_order_id {
-            return Ok(());
-        }
-        let earlier = look.charge.presented_reference.as_deref();
-        if earlier.is_some() && earlier != look.reference && look.charge.next_check_at.is_some() {
-            store::ask_by_earlier(tx.conn(), look.charge, look.reference).await?;
-        } else {
-            store::stop_asking(tx.conn(), charge.id, look.reference).await?;
-        }
-        Ok(())
-    }
-}
-
-const USED: &str = "this purchase has paid another charge";
-
-fn replay(charge: Charge) -> Recorded {
-    Recorded::answer(ChargeAnswer { charge, replayed: true, refused: None })
-}
-
-/// Somebody paid twice for one charge; told once per purchase.
-async fn paid_twice(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    purchase: &Purchase,
-) -> Result<(), DbError> {
-    let message = format!(
-        "the charge was paid by {}, and again by {}; give the second one back at the gateway",
-        charge.gateway_transaction_id.as_deref().unwrap_or_default(),
-        purchase.transaction_id
-    );
-    let refused = Refused::new(RefusedCode::OrderAlreadyPaid, message);
-    let transaction = &purchase.transaction_id;
-    tell_once(
-        conn,
-        charge,
-        FailureKind::DuplicatePurchase,
-        refused.code.as_str(),
-        &refused.message,
-        transaction,
-    )
-    .await
-}
-
-/// Somebody paid and got nothing; told once per purchase.
-async fn mismatch(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    purchase: &Purchase,
-    refused: &Refused,
-) -> Result<(), DbError> {
-    let price = purchase.price.as_ref().map_or_else(String::new, |price| {
-        format!(", {} {}", price.amount, price.currency.as_deref().unwrap_or_default())
-    });
-    let message = format!(
-        "somebody paid (transaction {}{price}) and got nothing: it does not agree with the charge, {} {} for {}",
-        purchase.transaction_id,
-        charge.price,
-        charge.currency,
-        charge.sku.as_deref().unwrap_or_default(),
-    );
-    let transaction = &purchase.transaction_id;
-    tell_once(conn, charge, FailureKind::ChargeMismatch, refused.code.as_str(), &message, transaction).await
-}
-
-/// What our own configuration causes; told once per charge.
-async fn alarmed(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    kind: FailureKind,
-    outcome: &PurchaseOutcome,
-    refused: &Refused,
-) -> Result<(), DbError> {
-    let code = match outcome {
-        PurchaseOutcome::Misconfigured(Refusal { code, .. }) => code.as_str(),
-        _ => refused.code.as_str(),
-    };
-    tell_once(conn, charge, kind, code, &refused.message, "").await
-}
-
-/// Records a CRITICAL failure of the charge, unless it has this one for this transaction. The caller holds its lock.
-pub(in crate::charges) async fn tell_once(
-    conn: &mut AsyncPgConnection,
-    charge: &Charge,
-    kind: FailureKind,
-    code: &str,
-    message: &str,
-    transaction_id: &str,
-) -> Result<(), DbError> {
-    let told = failures::for_subjects(conn, SUBJECT.as_str(), vec![charge.id.to_string()], 100).await?;
-    let known = |failure: &failures::Failure| {
-        let detail = failure.detail.as_ref().map(|detail| &detail.0["transactionId"]);
-        failure.kind == kind.as_str()
-            && failure.code == code
-            && detail.is_some_and(|told| told == transaction_id)
-    };
-    if told.iter().any(known) {
-        return Ok(());
-    }
-    let failure = NewFailure {
-        kind,
-        severity: Severity::Critical,
-        subject_type: SUBJECT,
-        subject_id: charge.id.to_string(),
-        event_type: None,
-        code: code.to_owned(),
-        message: message.to_owned(),
-        detail: Some(json!({ "transactionId": transaction_id, "orderId": charge.order_id })),
-        attempt: 1,
-        flow_id: Some(charge.flow_id),
-    };
-    failures::record(conn, failure).await?;
-    Ok(())
 }

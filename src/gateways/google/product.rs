@@ -35,7 +35,8 @@ pub(super) struct Product {
     purchase_type: Option<i64>,
     purchase_token: Option<String>,
     product_id: Option<String>,
-    quantity: Option<i64>,
+    quantity: Option<i32>,
+    order_id: Option<String>,
     obfuscated_external_account_id: Option<String>,
 }
 
@@ -91,7 +92,8 @@ impl Product {
         let consumed = self.is_consumed();
         let sku = self.product_id.unwrap_or_else(|| sku.to_owned());
         let account = self.obfuscated_external_account_id;
-        Purchase { consumed, ..Purchase::of_product(purchase_token.to_owned(), sku, self.quantity, account) }
+        let (token, order) = (purchase_token.to_owned(), self.order_id);
+        Purchase { consumed, ..Purchase::of_product(token, sku, self.quantity, account, order) }
     }
 }
 

@@ -38,9 +38,9 @@ async fn each_other_state_has_its_class() {
         let token = bench.bought("google", purchase.clone()).await;
         assert_eq!(bench.class(GoogleIap, &token).await, (class, code.to_owned()), "{purchase}");
     }
-    assert_eq!(bench.class(GoogleIap, "nobodys").await, ("not paid", "purchaseTokenNotFound".to_owned()));
+    assert_eq!(bench.class(GoogleIap, "nobodys").await, ("not found", "purchaseTokenNotFound".to_owned()));
     for (purchase, mismatch) in [
-        (json!({ "quantity": 3 }), Mismatch::Product),
+        (json!({ "quantity": 0 }), Mismatch::Product),
         (json!({ "accountToken": "u_8f3a" }), Mismatch::Owner),
         (json!({ "consumed": true }), Mismatch::Consumed),
     ] {
@@ -102,8 +102,8 @@ async fn refused_credentials_are_our_mistake_and_a_busy_google_is_nobodys() {
         (json!({ "status": 403, "code": "quotaExceeded" }), ("unknown", "quotaExceeded")),
         (json!({ "status": 429 }), ("unknown", "rateLimitExceeded")),
         (json!({ "status": 503 }), ("unknown", "backendError")),
-        (json!({ "status": 410 }), ("not paid", "purchaseTokenNoLongerValid")),
-        (json!({ "status": 400 }), ("not paid", "invalid")),
+        (json!({ "status": 410 }), ("not found", "purchaseTokenNoLongerValid")),
+        (json!({ "status": 400 }), ("not found", "invalid")),
     ];
     for (behaviour, (class, code)) in cases {
         bench.behave("google", "lookup", behaviour.clone()).await;

@@ -13,7 +13,8 @@ pub(super) const SUCCESS: &str = "0021";
 const APPROVAL: &str = "B0";
 const CANCEL: &str = "C0";
 
-/// The hash leaves out `trdNo`, `bizType` and `method`; a cancel has the same result code as an approval.
+/// The hash leaves out `trdNo`, `bizType` and `method`; a cancel has the same result code as an approval. So a notice is a
+/// reason to ask, and is never believed by itself.
 ///
 /// It also has no separators, so the fields before our order id must have their fixed lengths, lest one field's end be
 /// read as the next one's beginning.
@@ -46,7 +47,8 @@ pub(super) fn read(hecto: &Hecto, body: &[u8]) -> Notice {
             let original = Some(field("orgTrdNo")).filter(|number| is_reference(number));
             Notice::Reversed(Reversal {
                 order_id: order_id.to_owned(),
-                transaction_id: original.unwrap_or(transaction).to_owned(),
+                transaction_id: transaction.to_owned(),
+                original: original.unwrap_or(transaction).to_owned(),
                 price,
             })
         }

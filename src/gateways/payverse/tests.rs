@@ -137,39 +137,17 @@ async fn a_declined_sale_asks_for_nothing_and_a_refund_is_a_reversal() {
 }
 
 #[tokio::test]
-async fn a_notice_is_confirmed_by_the_lookup_where_there_is_one() {
-    let bench = Bench::new().await;
-    let turned = |tid: &str| {
-        let Some(Notice::Paid(told)) = bench.purchases.read_payverse(&sale(json!({ "tid": tid }))) else {
-            panic!("not read")
-        };
-        told
-    };
-    let confirm =
-        async |told| class(&bench.purchases.confirm(Payverse, &order(), told).await.unwrap().outcome).0;
-    let honest = bench.bought("payverse", json!({})).await;
-    assert_eq!(confirm(turned(&honest)).await, "paid");
-    let declined = bench.bought("payverse", json!({ "status": "declined" })).await;
-    assert_eq!(confirm(turned(&declined)).await, "not paid");
-    assert_eq!(confirm(turned("SIMTID-of-nobody")).await, "not paid");
-    bench.behave("payverse", "lookup", json!({ "status": 503 })).await;
-    assert_eq!(confirm(turned(&honest)).await, "unknown");
-
+async fn without_a_lookup_it_cannot_be_asked() {
     let without = Bench::with(|config| config.payverse_lookup_path = "none".to_owned()).await;
     assert!(!without.purchases.knows_order_ids(Payverse));
     assert_eq!(without.class(Payverse, "SIMTID").await, ("pending", "NO_LOOKUP".to_owned()));
-    let Some(Notice::Paid(told)) = without.purchases.read_payverse(&sale(json!({}))) else {
-        panic!("not read")
-    };
-    let asked = without.purchases.confirm(Payverse, &order(), told).await.unwrap();
-    assert_eq!(paid(asked).check(&order()), Ok(()));
 }
 
 #[tokio::test]
 async fn the_lookup_goes_by_order_and_by_the_presented_transaction() {
     let bench = Bench::new().await;
     let none = bench.ask(Payverse, None).await;
-    assert_eq!(class(&none.outcome), ("not paid", "9404".to_owned()));
+    assert_eq!(class(&none.outcome), ("not found", "9404".to_owned()));
     let tid = bench.bought("payverse", json!({})).await;
     for reference in [Some(tid.as_str()), None] {
         let asked = bench.ask(Payverse, reference).await;
@@ -188,7 +166,7 @@ async fn the_lookup_goes_by_order_and_by_the_presented_transaction() {
         assert_eq!(bench.class(Payverse, &tid).await, (kind, code.to_owned()), "{purchase}");
     }
     let other = bench.bought("payverse", json!({ "orderId": "CHG-other" })).await;
-    assert_eq!(bench.class(Payverse, &other).await.0, "not paid");
+    assert_eq!(bench.class(Payverse, &other).await.0, "not found");
     let odd = bench.bought("payverse", json!({ "approvedAmount": "10" })).await;
     assert_eq!(paid(bench.ask(Payverse, Some(&odd)).await).check(&order()), Err(Mismatch::Amount));
 }
@@ -219,7 +197,7 @@ async fn an_answer_that_says_nothing_decides_nothing() {
         (record(json!({ "type": "Other" })), "unknown"),
         (record(json!({ "resultStatus": "HM" })), "unknown"),
         (record(json!({ "requestAmount": { "value": 11_000 } })), "unknown"),
-        (Canned::Says(404, r#"{"resultCode":"9404"}"#.to_owned()), "not paid"),
+        (Canned::Says(404, r#"{"resultCode":"9404"}"#.to_owned()), "not found"),
         (Canned::Says(401, String::new()), "misconfigured"),
     ];
     hostile(Payverse, "TID-1", &[], cases).await;

@@ -26,6 +26,7 @@ fn purchase() -> Purchase {
         price: price("11000", Some("KRW")),
         sku: Some("coin_100".to_owned()),
         quantity: 1,
+        store_id: None,
         account: Some(TOKEN.to_string().to_uppercase()),
         consumed: false,
         method: None,
@@ -43,7 +44,8 @@ fn a_purchase_pays_for_its_order_alone() {
         (Purchase { price: price("10999", Some("KRW")), ..purchase() }, Mismatch::Amount),
         (Purchase { price: price("11000.50", None), ..purchase() }, Mismatch::Amount),
         (Purchase { sku: Some("coin_1000".into()), ..purchase() }, Mismatch::Product),
-        (Purchase { quantity: 2, ..purchase() }, Mismatch::Product),
+        (Purchase { quantity: 1001, ..purchase() }, Mismatch::Product),
+        (Purchase { quantity: -1, ..purchase() }, Mismatch::Product),
         (Purchase { quantity: 0, ..purchase() }, Mismatch::Product),
         (Purchase { consumed: true, ..purchase() }, Mismatch::Consumed),
     ];
@@ -57,6 +59,11 @@ fn what_a_gateway_does_not_know_is_not_held_against_a_purchase() {
     let silent = Purchase { order_id: None, price: None, sku: None, account: None, ..purchase() };
     assert_eq!(silent.check(&order()), Ok(()));
     assert_eq!(Purchase { price: price("11000.00", None), ..purchase() }.check(&order()), Ok(()));
+    assert_eq!(
+        Purchase { quantity: 2, ..purchase() }.check(&order()),
+        Ok(()),
+        "several packs are all credited"
+    );
 }
 
 #[test]
@@ -85,4 +92,11 @@ fn a_method_can_be_stored() {
     assert_eq!(method("").as_deref(), None);
     assert_eq!(method("카\0드").as_deref(), Some("카\u{FFFD}드"));
     assert_eq!(method(&"x".repeat(1000)).unwrap().len(), 100);
+}
+
+#[test]
+fn of_a_purchase_token_only_the_end_is_shown() {
+    assert_eq!(PaymentGateway::GoogleIap.shown("abcdefghij.AO-J1OxK9"), "…J1OxK9");
+    assert_eq!(PaymentGateway::GoogleIap.shown("secret"), "…ecret");
+    assert_eq!(PaymentGateway::Hecto.shown("SIM_PGCA_0001"), "SIM_PGCA_0001");
 }

@@ -273,6 +273,7 @@ fn code(refused: RefusedCode) -> UserErrorCode {
         RefusedCode::SignatureInvalid => UserErrorCode::SignatureInvalid,
         RefusedCode::TransactionAlreadyUsed => UserErrorCode::TransactionAlreadyUsed,
         RefusedCode::OrderAlreadyPaid => UserErrorCode::OrderAlreadyPaid,
+        RefusedCode::PaymentInProgress => UserErrorCode::PaymentInProgress,
         RefusedCode::GatewayUnavailable => UserErrorCode::GatewayUnavailable,
         RefusedCode::GatewayMisconfigured => UserErrorCode::GatewayMisconfigured,
     }

@@ -65,6 +65,13 @@ pub(super) const INVARIANTS: &[Invariant] = &[
          ORDER BY next_check_at, id LIMIT $1"
     ),
     invariant!(
+        "presented-references-asked-about",
+        "The gateway is asked about everything that was presented, until its answer is final, when it is time.",
+        "SELECT concat_ws('/', charge_id, id) FROM charge_reference
+         WHERE next_check_at IS NOT NULL AND next_check_at < now() - interval '1 hour'
+         ORDER BY next_check_at, id LIMIT $1"
+    ),
+    invariant!(
         "google-purchases-consumed",
         "Every credited Google purchase is consumed within two days: after three Google gives the money back.",
         "SELECT id FROM (

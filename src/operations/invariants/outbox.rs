@@ -10,6 +10,17 @@ pub(super) const INVARIANTS: &[Invariant] = &[
          ORDER BY coalesce(processing_started_at, created_at), id LIMIT $1"
     ),
     invariant!(
+        "due-events-sent",
+        "Every event that is due is sent within an hour, unless the broker is away for so long.",
+        "(SELECT id FROM (
+              SELECT id, created_at, updated_at FROM payment_outbox WHERE status = 'PENDING' ORDER BY created_at, id LIMIT $1
+          ) pending
+          WHERE greatest(created_at, updated_at) < now() - interval '1 hour')
+         UNION ALL
+         (SELECT id FROM payment_outbox
+          WHERE status = 'FAILED' AND next_retry_at < now() - interval '1 hour' ORDER BY next_retry_at, id LIMIT $1)"
+    ),
+    invariant!(
         "outbox-in-sight",
         "Every event has the time by which the retry or the cleanup finds it.",
         "SELECT id FROM payment_outbox WHERE status = 'FAILED' AND next_retry_at IS NULL

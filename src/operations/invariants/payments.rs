@@ -1,15 +1,15 @@
 use super::{Invariant, invariant};
 
-/// Payments and refunds. Events are kept for 30 days: what is older than 25 is not asked for its event.
+/// Payments and refunds. Events are kept for 30 days: what came to its end more than 25 days ago is not asked for its event.
 pub(super) const INVARIANTS: &[Invariant] = &[
     invariant!(
         "payment-events",
         "Every COMPLETED or FAILED payment has its event in the outbox.",
         "SELECT payment.id FROM (
-             SELECT id, status FROM payment WHERE created_at > now() - interval '25 days'
-             ORDER BY created_at DESC, id DESC LIMIT $1
+             SELECT id, status, completed_at, updated_at FROM payment ORDER BY created_at DESC, id DESC LIMIT $1
          ) payment
-         WHERE payment.status IN ('COMPLETED', 'FAILED') AND NOT EXISTS (
+         WHERE payment.status IN ('COMPLETED', 'FAILED')
+           AND coalesce(payment.completed_at, payment.updated_at) > now() - interval '25 days' AND NOT EXISTS (
              SELECT 1 FROM payment_outbox
              WHERE aggregate_type = 'PAYMENT' AND aggregate_id = payment.id::text AND event_type = 'PAYMENT_' || payment.status OFFSET 0
          )"
@@ -18,13 +18,50 @@ pub(super) const INVARIANTS: &[Invariant] = &[
         "refund-events",
         "Every COMPLETED refund has its event in the outbox.",
         "SELECT refund.id FROM (
-             SELECT id, payment_id, status FROM refund WHERE created_at > now() - interval '25 days'
-             ORDER BY created_at DESC, id DESC LIMIT $1
+             SELECT id, payment_id, status, completed_at FROM refund ORDER BY created_at DESC, id DESC LIMIT $1
          ) refund
-         WHERE refund.status = 'COMPLETED' AND NOT EXISTS (
+         WHERE refund.status = 'COMPLETED' AND refund.completed_at > now() - interval '25 days' AND NOT EXISTS (
              SELECT 1 FROM payment_outbox
              WHERE aggregate_type = 'PAYMENT' AND aggregate_id = refund.payment_id::text AND event_type = 'PAYMENT_REFUNDED' OFFSET 0
          )"
+    ),
+    invariant!(
+        "events-told-once",
+        "Every payment has one event of its outcome at most, and one of its refund.",
+        "SELECT event.id FROM (
+             SELECT id, aggregate_type, aggregate_id, event_type, created_at FROM payment_outbox
+             ORDER BY created_at DESC, id DESC LIMIT $1
+         ) event
+         WHERE event.aggregate_type = 'PAYMENT'
+           AND event.event_type IN ('PAYMENT_COMPLETED', 'PAYMENT_FAILED', 'PAYMENT_REFUNDED') AND EXISTS (
+             SELECT 1 FROM payment_outbox earlier
+             WHERE earlier.aggregate_type = 'PAYMENT' AND earlier.aggregate_id = event.aggregate_id
+               AND (earlier.created_at, earlier.id) < (event.created_at, event.id)
+               AND earlier.event_type IN ('PAYMENT_COMPLETED', 'PAYMENT_FAILED', 'PAYMENT_REFUNDED')
+               AND (earlier.event_type = 'PAYMENT_REFUNDED') = (event.event_type = 'PAYMENT_REFUNDED') OFFSET 0
+         )"
+    ),
+    invariant!(
+        "events-have-payments",
+        "Every event of a payment tells what stands there: the payment with that outcome, or the refund that took its place.",
+        "SELECT event.id FROM (
+             SELECT id, aggregate_type, aggregate_id, event_type FROM payment_outbox
+             ORDER BY created_at DESC, id DESC LIMIT $1
+         ) event
+         CROSS JOIN LATERAL (
+             SELECT CASE WHEN event.aggregate_id !~ '[^0-9]' AND length(event.aggregate_id) BETWEEN 1 AND 18
+                 THEN event.aggregate_id::bigint END AS id OFFSET 0
+         ) paid
+         WHERE event.aggregate_type = 'PAYMENT' AND CASE event.event_type
+             WHEN 'PAYMENT_COMPLETED' THEN
+                 NOT EXISTS (SELECT 1 FROM payment WHERE payment.id = paid.id AND payment.status = 'COMPLETED' OFFSET 0)
+                 AND NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = paid.id AND refund.status = 'COMPLETED' OFFSET 0)
+             WHEN 'PAYMENT_FAILED' THEN
+                 NOT EXISTS (SELECT 1 FROM payment WHERE payment.id = paid.id AND payment.status = 'FAILED' OFFSET 0)
+             WHEN 'PAYMENT_REFUNDED' THEN
+                 NOT EXISTS (SELECT 1 FROM refund WHERE refund.payment_id = paid.id AND refund.status = 'COMPLETED' OFFSET 0)
+             ELSE false
+         END"
     ),
     invariant!(
         "refunded-payments-gone",

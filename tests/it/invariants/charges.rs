@@ -46,6 +46,14 @@ pub fn breaks() -> Vec<(&'static str, String, &'static str)> {
             "7",
         ),
         (
+            "presented-references-asked-about",
+            format!(
+                "{CHARGE} INSERT INTO charge_reference (id, charge_id, reference, digest, next_check_at)
+                 VALUES (5, 7, 'r', sha256('r'), now() - interval '2 hours');"
+            ),
+            "7/5",
+        ),
+        (
             "google-purchases-consumed",
             format!(
                 "{CHARGE}{COMPLETE}{CREDITED}

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Explainer, ROWS, Watched};
-use crate::support::{
-    Shop, TestApp,
-    db::TestDb,
-    eventually,
-    shop::{REQUEST, google, order, paid_at_bootpay, request, requested, spring, verify},
+use crate::{
+    notices::{hecto, noti},
+    support::{
+        Shop, TestApp,
+        db::TestDb,
+        eventually,
+        shop::{REQUEST, google, order, paid_at_bootpay, request, requested, spring, verify},
+    },
 };
 
 /// Fills the tables with history: nearly everything bought and granted, some hundreds in each other state.
@@ -19,17 +22,20 @@ async fn fill(db: &TestDb) {
         "INSERT INTO member (nickname) SELECT 'm' || n FROM generate_series(1, {ROWS}) n;
          INSERT INTO wallet (member_id, container, charge_can) SELECT n, 'PG', 0 FROM generate_series(1, {ROWS}) n;
          INSERT INTO charge (member_id, can, container, order_id, sku, title, price, payment_gateway, payment_status, account_token,
-                             gateway_transaction_id, presented_reference, next_check_at, consume_due_at, completed_at, created_at)
+                             gateway_transaction_id, next_check_at, consume_due_at, completed_at, created_at)
          SELECT 1 + n % 5000, 100,
                 CASE gateway WHEN 'GOOGLE_IAP' THEN 'AOS' WHEN 'APPLE_IAP' THEN 'IOS' ELSE 'PG' END,
                 'order-' || n, 'coin_100', 'Can 100', 11000, gateway, status, gen_random_uuid(),
-                CASE status WHEN 'COMPLETE' THEN 'transaction-' || n END, 'transaction-' || n,
+                CASE status WHEN 'COMPLETE' THEN 'transaction-' || n END,
                 CASE WHEN status = 'REQUEST' AND n % 1400 = 0 THEN now() + interval '1 day' END,
                 CASE WHEN status = 'COMPLETE' AND n % 900 = 3 THEN now() + interval '1 day' END,
                 CASE status WHEN 'COMPLETE' THEN {age} END, {age}
          FROM (SELECT n, (ARRAY['PG', 'PAYVERSE', 'HECTO', 'GOOGLE_IAP', 'APPLE_IAP'])[1 + n % 5] AS gateway,
                       CASE WHEN n % 700 = 0 THEN 'REQUEST' ELSE 'COMPLETE' END AS status
                FROM generate_series(1, {ROWS}) n) s;
+         INSERT INTO charge_reference (charge_id, reference, digest, outcome, next_check_at, presented_at, created_at)
+         SELECT id, 'transaction-' || id, sha256(convert_to('transaction-' || id, 'UTF8')), payment_status,
+                CASE WHEN id % 1400 = 700 THEN now() + interval '1 day' END, created_at, created_at FROM charge;
          INSERT INTO ledger_entry (member_id, container, charge_id, kind, can, balance_after, created_at)
          SELECT member_id, 'PG', id, 'CHARGE', can, can, created_at FROM charge WHERE payment_status = 'COMPLETE';
          INSERT INTO charge_event (title, start_at, end_at, add_percent) VALUES ('Spring', '2020-01-01', '2100-01-01', 10);
@@ -118,8 +124,16 @@ impl Watched<'_> {
 
     /// The other tables are empty here, and an index is of no use to them.
     async fn stop_charges(mut self, mode: &str) {
-        let ours =
-            ["member", "wallet", "charge", "ledger_entry", "charge_event_job", "provider_call", "failure"];
+        let ours = [
+            "member",
+            "wallet",
+            "charge",
+            "charge_reference",
+            "ledger_entry",
+            "charge_event_job",
+            "provider_call",
+            "failure",
+        ];
         self.offences.retain(|offence| ours.iter().any(|table| offence.contains(&format!(" of {table}\n"))));
         self.stop(mode).await;
     }
@@ -144,12 +158,15 @@ impl Watched<'_> {
         let charge = requested(&service, "42", "GOOGLE_IAP").await;
         let token = shop.buy(json!({ "gateway": "google", "sku": "coin_100" })).await;
         google(&service, order(&charge), "coin_100", &token).await;
+        let cancel = noti("CANCELORDER", "CANCEL1", &[("bizType", "C0"), ("orgTrdNo", "transaction-2")]);
+        assert_eq!(hecto(&self.app, &cancel).await.0, 200);
         // What the history has for the workers.
         let db = Arc::clone(&self.app.db);
         db.run(
             "UPDATE charge_event_job SET next_retry_at = now() WHERE id = 900;
              UPDATE charge_event_job SET processing_started_at = now() - interval '1 day' WHERE id = 800;
-             UPDATE charge SET next_check_at = now() WHERE id = 1400",
+             UPDATE charge SET next_check_at = now() WHERE id = 1400;
+             UPDATE charge_reference SET next_check_at = now() WHERE charge_id = 700",
         )
         .await;
         for (what, done) in [
@@ -157,6 +174,10 @@ impl Watched<'_> {
             ("the stuck job is granted", "charge_event_job WHERE id = 800 AND status = 'DONE'"),
             ("the purchase is consumed", "charge WHERE consumed_at IS NOT NULL"),
             ("the charge was asked about", "charge WHERE id = 1400 AND next_check_at IS DISTINCT FROM now()"),
+            (
+                "what was presented was asked about",
+                "charge_reference WHERE charge_id = 700 AND next_check_at > now()",
+            ),
         ] {
             eventually(what, async || (db.count(done).await > 0).then_some(())).await;
         }
@@ -168,7 +189,10 @@ impl Watched<'_> {
             "mutation { retryChargeJob(input: { id: 700, reason: \"again\" }) { userErrors { code } } }";
         assert_eq!(admin.data(retry, json!({})).await["retryChargeJob"]["userErrors"], json!([]));
         admin.data("mutation { runChargeJobs(force: true) { claimed } }", json!({})).await;
-        self.judge("charges", &["charge", "charge_event_job", "charge_event", "wallet", "member"]);
+        self.judge(
+            "charges",
+            &["charge", "charge_reference", "charge_event_job", "charge_event", "wallet", "member"],
+        );
         db.run("UPDATE charge_event_job SET status = 'FAILED' WHERE id = 700 AND status <> 'DONE'").await;
     }
 }

@@ -10,6 +10,7 @@ use super::{block_in_thread, service_url};
 pub struct TestDb {
     pub url: String,
     pub client: Client,
+    server_url: String,
     name: String,
 }
 
@@ -58,13 +59,17 @@ async fn template(admin: &Client, server_url: &str) -> String {
 impl TestDb {
     /// A migrated, empty database.
     pub async fn new() -> Self {
-        let server_url = service_url("DATABASE_URL");
+        Self::on(service_url("DATABASE_URL")).await
+    }
+
+    /// The same, on a server of the test's own.
+    pub async fn on(server_url: String) -> Self {
         let admin = connect(&server_url).await;
         let template = template(&admin, &server_url).await;
         let name = format!("paydesk_test_{}", Uuid::new_v4().simple());
         admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
         let url = with_database(&server_url, &name);
-        Self { client: connect(&url).await, url, name }
+        Self { client: connect(&url).await, url, server_url, name }
     }
 
     /// A further session.
@@ -101,7 +106,7 @@ impl TestDb {
 
 impl Drop for TestDb {
     fn drop(&mut self) {
-        let (server_url, name) = (service_url("DATABASE_URL"), self.name.clone());
+        let (server_url, name) = (self.server_url.clone(), self.name.clone());
         block_in_thread(async move {
             let admin = connect(&server_url).await;
             let _gone = admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;

@@ -4,6 +4,7 @@ pub mod api;
 pub mod app;
 pub mod db;
 pub mod messages;
+pub mod own;
 pub mod process;
 pub mod proxy;
 pub mod rabbit;

@@ -1,11 +1,15 @@
 //! `paydesk serve` as a process of its own, which a test may kill.
 
 use std::{
+    collections::BTreeMap,
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
-use super::{TestApp, app::SECRET, eventually};
+use super::{TestApp, app::SECRET, eventually, wait::within};
+
+/// Longest wait for a process to do its work, also on a machine that has much else to do.
+const STARTING: Duration = Duration::from_secs(60);
 
 /// A running server process.
 pub struct Process {
@@ -18,6 +22,13 @@ pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// The library that gives a process another clock, where it is installed.
+pub fn faketime() -> Option<String> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.filter_map(Result::ok);
+    let mut libraries = folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"));
+    libraries.find(|library| library.exists()).map(|library| library.display().to_string())
+}
+
 impl Process {
     /// Starts a server on the database and the broker names of `beside`, and waits until it is ready.
     pub async fn start(beside: &TestApp, settings: &[(&str, &str)]) -> Self {
@@ -26,16 +37,25 @@ impl Process {
 
     /// The same, with its log somewhere else.
     pub async fn start_with_log(beside: &TestApp, settings: &[(&str, &str)], log: Stdio) -> Self {
-        let listen = settings.iter().find(|(flag, _value)| *flag == "listen");
-        let base =
-            listen.map_or_else(|| format!("127.0.0.1:{}", free_port()), |(_flag, base)| (*base).to_owned());
+        let amqp_url = super::service_url("AMQP_URL");
+        let fixed = [
+            ("database-url", beside.db.url.as_str()),
+            ("amqp-url", &amqp_url),
+            ("amqp-prefix", beside.prefix.as_str()),
+        ];
+        let process = Self::spawn(&[&fixed, settings].concat(), &[], log);
+        process.ready().await;
+        process
+    }
+
+    /// Starts a server with these settings, of which the last of a name counts, and further variables.
+    pub fn spawn(settings: &[(&str, &str)], variables: &[(&str, &str)], log: Stdio) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_paydesk"));
         command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        command.envs(variables.iter().copied());
+        let own_base = format!("127.0.0.1:{}", free_port());
         let fixed = [
-            ("listen", base.as_str()),
-            ("database-url", beside.db.url.as_str()),
-            ("amqp-url", &super::service_url("AMQP_URL")),
-            ("amqp-prefix", beside.prefix.as_str()),
+            ("listen", own_base.as_str()),
             ("amqp-reconnect-cap", "300ms"),
             ("amqp-queue-type", "classic"),
             ("consumer-retry-delay", "50ms"),
@@ -43,19 +63,16 @@ impl Process {
             ("jwt-issuer", "paydesk-tests"),
             ("jwt-audience", "paydesk"),
         ];
-        let given = |flag: &str| settings.iter().any(|(known, _value)| *known == flag);
-        for (flag, value) in fixed.iter().filter(|(flag, _value)| !given(flag)).chain(settings) {
-            command.arg(format!("--{flag}={value}"));
-        }
-        let process = Self { child: command.spawn().unwrap(), base };
-        process.ready().await;
-        process
+        let settings: BTreeMap<&str, &str> = fixed.iter().chain(settings).copied().collect();
+        command.args(settings.iter().map(|(flag, value)| format!("--{flag}={value}")));
+        Self { child: command.spawn().unwrap(), base: settings["listen"].to_owned() }
     }
 
-    async fn ready(&self) {
+    /// Waits until it serves and has a connection to the broker.
+    pub async fn ready(&self) {
         let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
         let url = format!("http://{}/readyz", self.base);
-        eventually("the process is ready, and the broker up", async || {
+        within(STARTING, "the process is ready, and the broker up", async || {
             let answer = client.get(&url, &[]).await.ok()?;
             String::from_utf8_lossy(&answer.body).contains("\"broker\":\"up\"").then_some(())
         })
@@ -66,7 +83,7 @@ impl Process {
     pub async fn consuming(&self) {
         let client = paydesk::httpclient::HttpClient::new(Duration::from_secs(2), None).unwrap();
         let url = format!("http://{}/readyz", self.base);
-        eventually("every queue is consumed", async || {
+        within(STARTING, "every queue is consumed", async || {
             let answer = client.get(&url, &[]).await.ok()?;
             (!String::from_utf8_lossy(&answer.body).contains("not consuming")).then_some(())
         })
@@ -86,11 +103,21 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// SIGSTOP or SIGCONT: it stands still, or goes on as if nothing had been.
+    pub fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
     /// SIGTERM, and the exit code.
     pub async fn terminate(mut self) -> Option<i32> {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        eventually("the process ends", async || self.child.try_wait().unwrap()).await.code()
+        self.signal("-TERM");
+        eventually("the process ends", async || self.ended()).await.code()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A TCP proxy that a test puts before a service to break its connections without breaking the service.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -15,6 +15,10 @@ enum Mode {
     Pass,
     /// Keeps connections open and passes nothing on.
     Freeze,
+    /// Passes everything on, so much later.
+    Delay(Duration),
+    /// Keeps connections open and loses what is sent on them, which end with it.
+    Lose,
     /// Closes connections, old and new.
     Refuse,
 }
@@ -57,6 +61,14 @@ impl Proxy {
         self.mode.send_replace(Mode::Freeze);
     }
 
+    pub fn delay(&self, by: Duration) {
+        self.mode.send_replace(Mode::Delay(by));
+    }
+
+    pub fn lose(&self) {
+        self.mode.send_replace(Mode::Lose);
+    }
+
     pub fn refuse(&self) {
         self.mode.send_replace(Mode::Refuse);
     }
@@ -85,8 +97,15 @@ async fn pump(
     let mut buffer = vec![0_u8; 16 * 1024];
     loop {
         let Ok(read) = from.read(&mut buffer).await else { return };
-        if modes.wait_for(|mode| *mode != Mode::Freeze).await.is_err() {
-            return;
+        let Ok(mode) = modes.wait_for(|mode| *mode != Mode::Freeze).await.map(|mode| *mode) else { return };
+        match mode {
+            Mode::Delay(by) => tokio::time::sleep(by).await,
+            Mode::Lose => {
+                // What follows would make no sense without what was lost.
+                let _over = modes.wait_for(|mode| *mode != Mode::Lose).await;
+                return;
+            }
+            Mode::Pass | Mode::Freeze | Mode::Refuse => {}
         }
         if read == 0 || to.write_all(&buffer[..read]).await.is_err() {
             return;

@@ -105,6 +105,16 @@ impl Rabbit {
         Some(queue.message_count())
     }
 
+    /// Whether an exchange is there.
+    pub async fn has_exchange(&self, exchange: &str) -> bool {
+        let channel = self.connection.create_channel().await.unwrap();
+        let options = ExchangeDeclareOptions { passive: true, ..ExchangeDeclareOptions::default() };
+        channel
+            .exchange_declare(exchange.into(), ExchangeKind::Topic, options, FieldTable::default())
+            .await
+            .is_ok()
+    }
+
     /// Has an exchange be of another kind than ours; false if ours came in between.
     pub async fn replace_exchange(&self, exchange: &str) -> bool {
         self.delete_exchange(exchange).await;

@@ -82,6 +82,12 @@ impl Shop {
         calls.into_iter().filter(|call| call["operation"] == operation).collect()
     }
 
+    /// The gateways' books: every purchase with what was taken and given back.
+    pub async fn books(&self) -> Vec<Value> {
+        let url = format!("{}/_control/payments", self.running.base_url());
+        serde_json::from_slice(&self.http.get(&url, &[]).await.unwrap().body).unwrap()
+    }
+
     async fn control(&self, what: &str, body: &Value) -> Value {
         let url = format!("{}/_control/{what}", self.running.base_url());
         let answer = self.http.post_json(&url, &[], body.to_string().into_bytes()).await.unwrap();

@@ -378,7 +378,10 @@ export type UserErrorCode =
   | 'REFUND_REFUSED'
   /** The user has paid for this meeting. */
   | 'ALREADY_PAID'
-  /** A payment of the user for this meeting is under way, or its outcome is unknown. */
+  /**
+   * A payment of the user for this meeting is under way, or its outcome is unknown; another payment of the charge is
+   * being approved.
+   */
   | 'PAYMENT_IN_PROGRESS'
   /** The meeting was deleted. */
   | 'MEETING_CLOSED'
@@ -406,7 +409,7 @@ export type UserErrorCode =
   | 'SIGNATURE_INVALID'
   /** The purchase has paid another charge. */
   | 'TRANSACTION_ALREADY_USED'
-  /** Another purchase has paid this charge; the payer paid twice. */
+  /** Another purchase has paid this charge; if this one is paid too, operators are told. */
   | 'ORDER_ALREADY_PAID'
   /** The gateway is not configured, or does not answer now. */
   | 'GATEWAY_UNAVAILABLE'

@@ -442,6 +442,8 @@ export const en = {
     "dead-letters-on-the-feed": "Every open dead letter was told as a failure.",
     "payment-events": "Every completed or failed payment has its event in the outbox.",
     "refund-events": "Every completed refund has its event in the outbox.",
+    "events-told-once": "Every payment has one event of its outcome at most, and one of its refund.",
+    "events-have-payments": "Every event of a payment tells what stands there.",
     "refunded-payments-gone": "A refunded payment is kept by its refund, and not among the payments any more.",
     "refund-amounts": "What is given back is what was paid.",
     "open-refunds-have-payments": "An open or refused refund has a completed payment.",
@@ -449,6 +451,7 @@ export const en = {
     "requested-refunds-asked-about": "The provider is asked about every requested refund when it is time.",
     "wanted-refunds-requested": "A refund that was wanted early is requested once the payment is completed.",
     "outbox-leases": "No event is being sent for longer than its lease.",
+    "due-events-sent": "Every event that is due is sent within an hour.",
     "outbox-in-sight": "Every event is found by the retry or the cleanup.",
     "failures-on-the-feed": "Every failure is in the feed within a minute.",
     "feed-in-order": "The feed is in order.",
@@ -459,6 +462,8 @@ export const en = {
     "jobs-granted-once": "Every granted job has its one bonus charge.",
     "job-leases": "Nobody grants a bonus for longer than an hour.",
     "unpaid-charges-asked-about": "The gateway is asked about every charge that may have been paid.",
+    "presented-references-asked-about":
+      "The gateway is asked about everything that was presented until it has said its last word.",
     "google-purchases-consumed": "Every credited Google purchase is consumed in time.",
   } as Record<string, string>,
   settings: {

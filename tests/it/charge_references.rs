@@ -1,0 +1,341 @@
+//! What is presented for a charge: each reference is asked about until its gateway has said its last word, and one payment
+//! of a charge is approved, however many await it.
+
+use serde_json::{Value, json};
+
+use crate::{
+    charges::{alarms, balances, books_are_true},
+    support::{
+        Shop, TestApp,
+        app::TestAppBuilder,
+        eventually,
+        shop::{ended, google, member, order, paid_at_bootpay, requested, verify},
+    },
+};
+
+/// A server whose reconciler looks often.
+fn looking(shop: &Shop) -> TestAppBuilder {
+    TestApp::builder()
+        .shop(shop)
+        .set("charge-reconcile-interval", "200ms")
+        .set("charge-reconcile-after", "300ms")
+}
+
+/// A server whose workers rest.
+fn resting(shop: &Shop) -> TestAppBuilder {
+    TestApp::builder().shop(shop).set("workers", false)
+}
+
+/// A receipt that awaits our approval.
+async fn unapproved(shop: &Shop, charge: &Value) -> String {
+    let purchase =
+        json!({ "gateway": "bootpay", "orderId": order(charge), "amount": 11_000, "status": "unapproved" });
+    shop.buy(purchase).await
+}
+
+/// How much was taken for a charge.
+async fn taken(shop: &Shop, charge: &Value) -> i64 {
+    let books = shop.books().await;
+    books.iter().filter(|row| row["orderId"] == order(charge)).map(|row| row["paid"].as_i64().unwrap()).sum()
+}
+
+async fn is_complete(test: &TestApp, charge: &Value) {
+    let complete = format!("charge WHERE order_id = '{}' AND payment_status = 'COMPLETE'", order(charge));
+    eventually("the charge is complete", async || (test.db.count(&complete).await == 1).then_some(())).await;
+}
+
+/// What the charge's references came to, the oldest first, and whether they are asked about.
+async fn references(test: &TestApp, charge: &Value) -> Vec<String> {
+    let sql = format!(
+        "SELECT concat_ws(' ', r.outcome, r.next_check_at IS NOT NULL) FROM charge_reference r JOIN charge c ON c.id = r.charge_id
+         WHERE c.order_id = '{}' ORDER BY r.id",
+        order(charge)
+    );
+    test.db.values(&sql).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payment_that_awaits_approval_is_approved_and_credited() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let member = member(&test.service()).await;
+    let charge = requested(&test.service(), &member, "PG").await;
+    let receipt = unapproved(&shop, &charge).await;
+    for replayed in [false, true] {
+        let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
+        assert_eq!(ended(&payload), (Some("COMPLETE"), replayed, None), "{payload:#}");
+    }
+    assert_eq!((taken(&shop, &charge).await, shop.calls("bootpay", "confirm").await.len()), (11_000, 1));
+    // One that is not what the charge asks for is never approved.
+    for (difference, code) in [
+        (json!({ "amount": 100 }), "AMOUNT_MISMATCH"),
+        (json!({ "currency": "USD" }), "CURRENCY_MISMATCH"),
+        (json!({ "orderId": "CHGanother" }), "OWNER_MISMATCH"),
+        (json!({ "sandbox": true }), "SANDBOX_REFUSED"),
+    ] {
+        let charge = requested(&test.service(), &member, "PG").await;
+        let mut purchase = json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000, "status": "unapproved" });
+        purchase.as_object_mut().unwrap().extend(difference.as_object().unwrap().clone());
+        let receipt = shop.buy(purchase).await;
+        let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some(code)), "{payload:#}");
+        assert_eq!(references(&test, &charge).await, [format!("{code} f")]);
+    }
+    assert_eq!(shop.calls("bootpay", "confirm").await.len(), 1);
+    assert_eq!(alarms(&test).await, Vec::<String>::new(), "nothing was taken");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paid_charge_approves_no_second_payment() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let member = member(&test.service()).await;
+    let charge = requested(&test.service(), &member, "PG").await;
+    let receipt = paid_at_bootpay(&shop, order(&charge)).await;
+    assert_eq!(ended(&verify(&test.service(), "verify", order(&charge), &receipt).await).0, Some("COMPLETE"));
+    let second = unapproved(&shop, &charge).await;
+    for _ in 0..2 {
+        let payload = verify(&test.service(), "verify", order(&charge), &second).await;
+        assert_eq!(ended(&payload), (Some("COMPLETE"), false, Some("ORDER_ALREADY_PAID")), "{payload:#}");
+    }
+    assert_eq!(taken(&shop, &charge).await, 11_000);
+    assert_eq!(references(&test, &charge).await, ["COMPLETE f", "ORDER_ALREADY_PAID f"]);
+    assert_eq!(alarms(&test).await, Vec::<String>::new(), "nobody paid twice");
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_payments_that_await_approval_at_once_one_is_approved() {
+    let shop = Shop::start().await;
+    let test = looking(&shop).start().await;
+    let second = looking(&shop).start_beside(&test).await;
+    let member = member(&test.service()).await;
+    for _ in 0..5 {
+        let charge = requested(&test.service(), &member, "PG").await;
+        let mut under_way = tokio::task::JoinSet::new();
+        for number in 0..4 {
+            let receipt = unapproved(&shop, &charge).await;
+            let actor = if number % 2 == 0 { test.service() } else { second.service() };
+            let order_id = order(&charge).to_owned();
+            under_way.spawn(async move { verify(&actor, "verify", &order_id, &receipt).await });
+        }
+        let answers = under_way.join_all().await;
+        let codes: Vec<_> = answers.iter().map(|answer| ended(answer).2).collect();
+        assert_eq!(codes.iter().filter(|code| code.is_none()).count(), 1, "{codes:?}");
+        let told = [None, Some("PAYMENT_IN_PROGRESS"), Some("ORDER_ALREADY_PAID")];
+        assert!(codes.iter().all(|code| told.contains(code)), "{codes:?}");
+        // Nor does anybody approve another one later.
+        eventually("all references are final", async || {
+            references(&test, &charge).await.iter().all(|row| row.ends_with(" f")).then_some(())
+        })
+        .await;
+        assert_eq!(taken(&shop, &charge).await, 11_000);
+    }
+    assert_eq!(balances(&test, &member, "PG").await, (500, 0));
+    assert_eq!(alarms(&test).await, Vec::<String>::new());
+    books_are_true(&test).await;
+    test.stop().await;
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_it_is_unknown_whether_a_payment_was_approved_no_other_one_is() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let member = member(&test.service()).await;
+    let charge = requested(&test.service(), &member, "PG").await;
+    let first = unapproved(&shop, &charge).await;
+    // The money moves, and nobody hears of it.
+    shop.behave(json!({ "gateway": "bootpay", "operation": "confirm", "drop": true })).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "effect": true })).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "effect": true })).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "status": 500 })).await;
+    let payload = verify(&test.service(), "verify", order(&charge), &first).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")), "{payload:#}");
+    let second = unapproved(&shop, &charge).await;
+    let payload = verify(&test.service(), "verify", order(&charge), &second).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PAYMENT_IN_PROGRESS")), "{payload:#}");
+    assert_eq!(taken(&shop, &charge).await, 11_000);
+    let reconciler = looking(&shop).start_beside(&test).await;
+    test.db.run("UPDATE charge_reference SET next_check_at = now()").await;
+    is_complete(&test, &charge).await;
+    eventually("the second one is refused", async || {
+        (references(&test, &charge).await == ["COMPLETE f", "ORDER_ALREADY_PAID f"]).then_some(())
+    })
+    .await;
+    assert_eq!(taken(&shop, &charge).await, 11_000);
+    test.stop().await;
+    reconciler.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_goes_on_after_the_process_died_and_makes_room_when_it_was_refused() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let member = member(&test.service()).await;
+    // As the process leaves it that dies after it has claimed the charge, before it calls.
+    let claimed = async || {
+        let charge = requested(&test.service(), &member, "PG").await;
+        let receipt = unapproved(&shop, &charge).await;
+        test.db
+            .run(&format!(
+                "UPDATE charge SET approving_reference = '{receipt}' WHERE order_id = '{order}';
+                 INSERT INTO charge_reference (charge_id, reference, digest, next_check_at)
+                 SELECT id, '{receipt}', sha256('{receipt}'), now() FROM charge WHERE order_id = '{order}'",
+                order = order(&charge)
+            ))
+            .await;
+        (charge, receipt)
+    };
+    let (going_on, _) = claimed().await;
+    let (refused, receipt) = claimed().await;
+    shop.buy(json!({ "gateway": "bootpay", "transactionId": receipt, "status": "declined" })).await;
+    let reconciler = looking(&shop).start_beside(&test).await;
+    is_complete(&test, &going_on).await;
+    let held = format!("charge WHERE order_id = '{}' AND approving_reference IS NULL", order(&refused));
+    eventually("the refused one gives way", async || (test.db.count(&held).await == 1).then_some(())).await;
+    let another = unapproved(&shop, &refused).await;
+    let payload = verify(&test.service(), "verify", order(&refused), &another).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{payload:#}");
+    assert_eq!((taken(&shop, &going_on).await, taken(&shop, &refused).await), (11_000, 11_000));
+    test.stop().await;
+    reconciler.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_paid_during_an_outage_is_found_whatever_is_presented_after_it() {
+    let shop = Shop::start().await;
+    let test = looking(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    // Mistyped, cancelled, and another one that awaits its payment.
+    let charge = requested(&service, &member, "PG").await;
+    let paid = paid_at_bootpay(&shop, order(&charge)).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "status": 500 })).await;
+    let payload = verify(&service, "verify", order(&charge), &paid).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")));
+    let other = |status: &str| json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000, "status": status });
+    let (pending, cancelled) = (shop.buy(other("pending")).await, shop.buy(other("cancelled")).await);
+    for (reference, code) in [
+        ("mistyped", "CHARGE_NOT_PAID"),
+        ("한글", "CHARGE_NOT_PAID"),
+        (cancelled.as_str(), "PURCHASE_CANCELED"),
+        (pending.as_str(), "PURCHASE_PENDING"),
+    ] {
+        let code = Some(code);
+        let payload = verify(&service, "verify", order(&charge), reference).await;
+        // The reconciler may have been faster.
+        assert!(
+            ended(&payload) == (Some("REQUEST"), false, code) || ended(&payload).0 == Some("COMPLETE"),
+            "{payload:#}"
+        );
+    }
+    is_complete(&test, &charge).await;
+    // A second token of a store, presented while the first one is pending.
+    let charge = requested(&service, &member, "GOOGLE_IAP").await;
+    let pending = json!({ "gateway": "google", "sku": "coin_100", "status": "pending" });
+    let (first, second) = (shop.buy(pending.clone()).await, shop.buy(pending).await);
+    for token in [&first, &second] {
+        let payload = google(&service, order(&charge), "coin_100", token).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_PENDING")));
+    }
+    shop.buy(json!({ "gateway": "google", "transactionId": first, "status": "paid" })).await;
+    is_complete(&test, &charge).await;
+    // And the second one, when it is paid as well, is not passed over in silence.
+    shop.buy(json!({ "gateway": "google", "transactionId": second, "status": "paid" })).await;
+    eventually("who paid twice is told", async || {
+        (alarms(&test).await == ["DUPLICATE_PURCHASE CRITICAL ORDER_ALREADY_PAID"]).then_some(())
+    })
+    .await;
+    books_are_true(&test).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_references_presented_at_once_are_both_kept() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let second = resting(&shop).start_beside(&test).await;
+    let member = member(&test.service()).await;
+    for _ in 0..6 {
+        let charge = requested(&test.service(), &member, "PG").await;
+        let paid = paid_at_bootpay(&shop, order(&charge)).await;
+        let cancelled = json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000, "status": "cancelled" });
+        let cancelled = shop.buy(cancelled).await;
+        shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "times": 2, "status": 500 })).await;
+        let (one, other) = (test.service(), second.service());
+        tokio::join!(
+            verify(&one, "verify", order(&charge), &paid),
+            verify(&other, "verify", order(&charge), &cancelled)
+        );
+        let open = format!(
+            "charge_reference WHERE reference IN ('{paid}', '{cancelled}') AND next_check_at IS NOT NULL"
+        );
+        assert_eq!(test.db.count(&open).await, 2, "{:?}", references(&test, &charge).await);
+    }
+    let reconciler = looking(&shop).start_beside(&test).await;
+    test.db.run("UPDATE charge_reference SET next_check_at = now()").await;
+    eventually("all are complete", async || {
+        (test.db.count("charge WHERE payment_status = 'COMPLETE'").await == 6).then_some(())
+    })
+    .await;
+    for app in [test, second, reconciler] {
+        app.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_knows_our_orders_is_asked_by_what_was_presented_too() {
+    let shop = Shop::start().await;
+    let test = looking(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    for (gateway, way, place) in
+        [("PAYVERSE", "payverseVerify", "payverse"), ("HECTO", "verifyHecto", "hecto")]
+    {
+        // By our order id it tells the newest attempt, which was declined; the one that was paid is presented.
+        let charge = requested(&service, &member, gateway).await;
+        let sale = json!({ "gateway": place, "orderId": order(&charge), "amount": 11_000 });
+        let paid = shop.buy(sale.clone()).await;
+        let mut declined = sale;
+        declined["status"] = json!("declined");
+        shop.buy(declined).await;
+        shop.behave(json!({ "gateway": place, "operation": "lookup", "status": 500 })).await;
+        verify(&service, way, order(&charge), &paid).await;
+        is_complete(&test, &charge).await;
+        // A wrong number, presented again and again, keeps nobody from asking by the order id.
+        let charge = requested(&service, &member, gateway).await;
+        shop.buy(json!({ "gateway": place, "orderId": order(&charge), "amount": 11_000 })).await;
+        let complete =
+            format!("charge WHERE order_id = '{}' AND payment_status = 'COMPLETE'", order(&charge));
+        eventually("it is complete under the polling", async || {
+            verify(&service, way, order(&charge), "wrong").await;
+            (test.db.count(&complete).await == 1).then_some(())
+        })
+        .await;
+    }
+    books_are_true(&test).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn references_that_nobody_knows_make_room_for_newer_ones() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let charge = requested(&service, &member, "PG").await;
+    let pending =
+        json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000, "status": "pending" });
+    let pending = shop.buy(pending).await;
+    verify(&service, "verify", order(&charge), &pending).await;
+    for number in 0..45 {
+        verify(&service, "verify", order(&charge), &format!("guess-{number}")).await;
+    }
+    let references = references(&test, &charge).await;
+    assert_eq!((references.len(), references[0].as_str()), (46, "PURCHASE_PENDING t"), "{references:?}");
+    let open = references.iter().filter(|row| *row == "CHARGE_NOT_PAID t").count();
+    assert!((20..=21).contains(&open), "{open}");
+    test.stop().await;
+}

@@ -75,13 +75,20 @@ pub(super) struct Lanes {
     fresh_takers: usize,
     /// Aggregates with a dropped hint, and the look for PENDING events during or before which it was dropped: until a
     /// later look is over, an event of them may wait that nobody here knows of.
-    missed: HashMap<AggregateKey, u64>,
+    missed: HashMap<AggregateKey, Missed>,
     /// The same of all aggregates, when they were too many to remember.
     missed_any: Option<u64>,
     /// Looks for PENDING events that were begun.
     looks: u64,
     fresh_capacity: usize,
     backlog_capacity: usize,
+}
+
+/// The last look for PENDING events that had begun when a hint was dropped, and the first event whose hint was since then.
+#[derive(Debug, Clone, Copy)]
+struct Missed {
+    look: u64,
+    first: i64,
 }
 
 /// What a publisher took: its aggregates are in flight until it gives them back.
@@ -124,7 +131,7 @@ impl Lanes {
         let behind_backlog = self.waiting.contains_key(&handed.key);
         let room = if behind_backlog { self.has_room() } else { self.fresh.len() < self.fresh_capacity };
         if behind_missed || !room {
-            self.miss(handed.key);
+            self.miss(handed);
             return false;
         }
         if behind_backlog {
@@ -137,10 +144,21 @@ impl Lanes {
 
     /// What a scheduler found, in its order. An aggregate waits in one lane only: its fresh events join these.
     pub(super) fn push_backlog(&mut self, found: impl IntoIterator<Item = Handed>) {
-        for handed in self.with_fresh(found.into_iter().collect()) {
+        let found = found.into_iter().filter(|handed| !self.is_ahead(handed)).collect();
+        for handed in self.with_fresh(found) {
             *self.waiting.entry(handed.key).or_default() += 1;
             self.backlog.push_back(handed);
         }
+    }
+
+    /// Whether a look for PENDING events may have come to it past an earlier one of its aggregate, which was committed
+    /// during the look and whose hint was dropped: the next look brings both.
+    fn is_ahead(&self, found: &Handed) -> bool {
+        found.trigger == PublishTrigger::Scheduled
+            && self
+                .missed
+                .get(&found.key)
+                .is_some_and(|missed| missed.look >= self.looks && missed.first < found.id)
     }
 
     /// What was taken and has to go again, before everything else of its aggregates.
@@ -214,12 +232,18 @@ impl Lanes {
         }
     }
 
-    /// Notes that a hint of this aggregate was dropped.
-    fn miss(&mut self, key: AggregateKey) {
-        if self.missed.len() < MOST_MISSED || self.missed.contains_key(&key) {
-            self.missed.insert(key, self.looks);
+    /// Notes that this hint was dropped.
+    fn miss(&mut self, handed: Handed) {
+        let look = self.looks;
+        if self.missed.len() >= MOST_MISSED && !self.missed.contains_key(&handed.key) {
+            self.missed_any = Some(look);
+            return;
+        }
+        let missed = self.missed.entry(handed.key).or_insert(Missed { look, first: handed.id });
+        if missed.look == look {
+            missed.first = missed.first.min(handed.id);
         } else {
-            self.missed_any = Some(self.looks);
+            *missed = Missed { look, first: handed.id };
         }
     }
 
@@ -231,7 +255,7 @@ impl Lanes {
 
     /// It has come to its end: whatever was dropped before it began was found.
     pub(super) fn end_look(&mut self, look: u64) {
-        self.missed.retain(|_key, dropped| *dropped >= look);
+        self.missed.retain(|_key, missed| missed.look >= look);
         self.missed_any = self.missed_any.filter(|dropped| *dropped >= look);
         if self.missed.is_empty() {
             self.missed.shrink_to_fit();
@@ -335,6 +359,19 @@ mod tests {
         lanes.release(&taken);
         assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [6]);
         assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_look_that_went_past_an_event_whose_hint_was_dropped_meanwhile_leaves_those_behind_it_to_the_next() {
+        let mut lanes = Lanes::new(0, 8);
+        let look = lanes.begin_look();
+        assert!(!lanes.offer(fresh(1, 1)) && !lanes.offer(fresh(2, 1)));
+        lanes.push_backlog([found(2, 1), found(3, 2)]);
+        lanes.end_look(look);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [3]);
+        lanes.begin_look();
+        lanes.push_backlog([found(1, 1), found(2, 1)]);
+        assert_eq!(ids(lanes.take(Serves::All, TEN).as_ref()), [1, 2]);
     }
 
     proptest! {

@@ -27,7 +27,7 @@ fmt: ## format the code
 e2e: ## the console's tests in a browser; ARGS are Playwright's
 	@dev/with-services test dev/web test $(ARGS)
 
-bench: ## the benchmarks, or those that ARGS name: drain latency payments idle
+bench: ## the benchmarks, or those that ARGS name: idle latency payments drain share list feed growth memory; --quick
 	@dev/with-services bench cargo bench --locked --bench paydesk -- $(ARGS)
 
 build: ## the optimised binary with its console, in target/release

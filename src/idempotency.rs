@@ -43,6 +43,11 @@ impl InputHash {
         }
         Self(hash.finalize().into())
     }
+
+    /// What is stored.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// What a key turned out to be.
@@ -199,7 +204,7 @@ fn keyed(sql: &'static str, caller_key: &CallerKey, input: InputHash, lease: Dur
         .bind::<Text, _>(caller_key.caller.clone())
         .bind::<Text, _>(caller_key.operation)
         .bind::<Text, _>(caller_key.key.clone())
-        .bind::<Binary, _>(input.0.to_vec())
+        .bind::<Binary, _>(input.bytes().to_vec())
         .bind::<BigInt, _>(millis(lease))
 }
 

@@ -5,41 +5,87 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use lapin::{BasicProperties, Channel, options::BasicPublishOptions};
 
-use crate::{ROUNDS, latency::data, report::Figure, setup::Bench};
+use uuid::Uuid;
 
-const BACKLOG: u32 = 20_000;
+use crate::{ROUNDS, Scale, latency::data, report::Figure, setup::Bench};
+
 /// As many as the publisher has, and its messages in flight.
 const CHANNELS: usize = 4;
 const WINDOW: usize = 256;
 
-pub async fn measure() -> Figure {
-    let (mut product, mut limit) = (Vec::new(), Vec::new());
+pub async fn measure(scale: Scale) -> [Figure; 2] {
+    let events = scale.pick(100_000, 20_000);
+    let (mut product, mut confirms, mut marks) = (Vec::new(), Vec::new(), Vec::new());
     for _round in 0..ROUNDS {
-        product.push(f64::from(BACKLOG) / drain().await);
-        limit.push(f64::from(BACKLOG) / bare().await);
+        product.push(f64::from(events) / drain(events).await);
+        confirms.push(f64::from(events) / bare_confirms(events).await);
+        marks.push(f64::from(events) / bare_marks(events).await);
     }
-    Figure { name: format!("drain of {BACKLOG} events"), unit: "per s", product, limit, target: "≥ 0.70" }
+    let figure = |beside: &str, limit, target| Figure {
+        name: format!("drain of {events}, beside {beside}"),
+        unit: "per s",
+        product: product.clone(),
+        limit,
+        target,
+    };
+    [figure("confirms", confirms, "≥ 0.70"), figure("claims and marks", marks, "–")]
+}
+
+/// PENDING events that nobody has handed over.
+pub async fn backlog(bench: &Bench, events: i32) {
+    let sql = "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+               SELECT 'BENCH', 'BENCH', n::text, $1, 'bench', $2::text::json FROM generate_series(1, $3) n";
+    bench.client.execute(sql, &[&bench.exchange(), &data().to_string(), &events]).await.unwrap();
+    bench.client.batch_execute("VACUUM ANALYZE payment_outbox; CHECKPOINT").await.unwrap();
 }
 
 /// Seconds from the first claim to the last mark, by the database's clock.
-async fn drain() -> f64 {
+async fn drain(events: i32) -> f64 {
     let bench = Bench::new().await;
-    let sql = "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
-               SELECT 'BENCH', 'BENCH', n::text, $1, 'bench', $2::text::json FROM generate_series(1, $3) n";
-    let rows = i32::try_from(BACKLOG).unwrap();
-    bench.client.execute(sql, &[&bench.exchange(), &data().to_string(), &rows]).await.unwrap();
-    bench.client.batch_execute("ANALYZE payment_outbox").await.unwrap();
+    backlog(&bench, events).await;
     let app = bench.app(&[]).await;
     bench.all_published().await;
     let took = "SELECT extract(epoch FROM max(published_at) - min(processing_started_at))::float8 FROM payment_outbox
                 WHERE status = 'PUBLISHED' HAVING count(*) = $1";
-    let seconds = bench.client.query_one(took, &[&i64::from(BACKLOG)]).await.unwrap().get(0);
+    let seconds = bench.client.query_one(took, &[&i64::from(events)]).await.unwrap().get(0);
     assert!(app.shut_down().await);
     bench.remove().await;
     seconds
 }
 
-async fn bare() -> f64 {
+/// The publisher's two statements on the same rows, as many at a time, without a broker.
+async fn bare_marks(events: i32) -> f64 {
+    let bench = Bench::new().await;
+    backlog(&bench, events).await;
+    let share = events / i32::try_from(CHANNELS).unwrap();
+    let worker = async |first: i32| {
+        let client = crate::setup::connect(&bench.database_url).await;
+        let claim = "WITH due AS MATERIALIZED (
+                 SELECT id FROM payment_outbox WHERE id = ANY($1) AND NOT suspect AND status = 'PENDING' ORDER BY id FOR UPDATE SKIP LOCKED
+             )
+             UPDATE payment_outbox o SET status = 'PROCESSING', claim_token = $2::text::uuid, claimed_by = 'bench', processing_started_at = now(),
+                 updated_at = now(), claim_trigger = 'SCHEDULED'
+             FROM due WHERE o.id = due.id RETURNING o.id, event_id, payload::text";
+        let claim = client.prepare(claim).await.unwrap();
+        let mark = "UPDATE payment_outbox o SET status = 'PUBLISHED', published_at = now(), updated_at = now()
+             FROM unnest($1::bigint[]) AS mark (id) WHERE o.id = mark.id AND o.claim_token = $2::text::uuid AND (o.status <> 'PUBLISHED') IS TRUE";
+        let mark = client.prepare(mark).await.unwrap();
+        for start in (first..first + share).step_by(WINDOW) {
+            let ids: Vec<i64> =
+                (start..(first + share).min(start + i32::try_from(WINDOW).unwrap())).map(i64::from).collect();
+            let token = Uuid::new_v4().to_string();
+            client.query(&claim, &[&ids, &token]).await.unwrap();
+            client.execute(&mark, &[&ids, &token]).await.unwrap();
+        }
+    };
+    let started = Instant::now();
+    join_all((0..CHANNELS).map(|number| worker(1 + i32::try_from(number).unwrap() * share))).await;
+    let seconds = started.elapsed().as_secs_f64();
+    bench.remove().await;
+    seconds
+}
+
+async fn bare_confirms(events: i32) -> f64 {
     let bench = Bench::new().await;
     let (exchange, body) = (bench.exchange(), data().to_string().into_bytes());
     let mut channels = Vec::new();
@@ -47,7 +93,7 @@ async fn bare() -> f64 {
         channels.push(bench.confirm_channel().await);
     }
     let started = Instant::now();
-    let share = usize::try_from(BACKLOG).unwrap() / CHANNELS;
+    let share = usize::try_from(events).unwrap() / CHANNELS;
     join_all(channels.iter().map(|channel| send(channel, &exchange, &body, share))).await;
     let seconds = started.elapsed().as_secs_f64();
     bench.remove().await;

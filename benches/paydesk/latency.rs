@@ -11,7 +11,7 @@ use paydesk::{app::App, outbox::NewOutboxEvent};
 use uuid::Uuid;
 
 use crate::{
-    ROUNDS,
+    ROUNDS, Scale,
     report::{Figure, percentile},
     setup::Bench,
 };
@@ -68,9 +68,9 @@ pub fn data() -> serde_json::Value {
     serde_json::json!({ "text": "x".repeat(900) })
 }
 
-pub async fn measure() -> Vec<Figure> {
+pub async fn measure(scale: Scale) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for rate in [50_u32, 200] {
+    for &rate in scale.of(&[50_u32, 200, 500], &[50, 200]) {
         let (mut p50, mut p99) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
         for _round in 0..ROUNDS {
             let mut product = product(rate).await;

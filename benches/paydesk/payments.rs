@@ -9,32 +9,33 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use paydesk::{
-    auth::{Role, issue},
-    config::SigningConfig,
-    httpclient::HttpClient,
-    simulator::Simulator,
-};
+use paydesk::{httpclient::HttpClient, simulator::Simulator};
 use serde_json::{Value, json};
 
 use crate::{
-    ROUNDS,
+    ROUNDS, Scale,
+    graphql::token,
     report::Figure,
-    setup::{AUDIENCE, Bench, ISSUER, SECRET, connect},
+    setup::{Bench, connect},
 };
 
 const CONCURRENCY: usize = 32;
 const PAYMENTS: u32 = 3_000;
 const CREATE: &str = "mutation ($input: CreateKeyInPaymentInput!) { createKeyInPayment(input: $input) { payment { status } userErrors { code } } }";
 
-pub async fn measure() -> Figure {
-    let (mut product, mut limit) = (Vec::new(), Vec::new());
-    for _round in 0..ROUNDS {
-        product.push(f64::from(PAYMENTS) / paid().await);
-        limit.push(f64::from(PAYMENTS) / inserted().await);
+pub async fn measure(scale: Scale) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for &delay in scale.of(&[0_u64, 200], &[0]) {
+        let (mut product, mut limit) = (Vec::new(), Vec::new());
+        for _round in 0..ROUNDS {
+            product.push(f64::from(PAYMENTS) / paid(delay).await);
+            limit.push(f64::from(PAYMENTS) / inserted().await);
+        }
+        let name = format!("payments at once {CONCURRENCY}, provider {delay} ms");
+        let target = if delay == 0 { "≥ 0.45" } else { "–" };
+        figures.push(Figure { name, unit: "per s", product, limit, target });
     }
-    let name = format!("payments over GraphQL at concurrency {CONCURRENCY}");
-    Figure { name, unit: "per s", product, limit, target: "≥ 0.45" }
+    figures
 }
 
 /// Does `one` for each number below `PAYMENTS`, `CONCURRENCY` at a time; the seconds it took.
@@ -67,9 +68,16 @@ fn input(number: u32) -> Value {
 }
 
 /// Answered mutations: the events are published meanwhile.
-async fn paid() -> f64 {
+async fn paid(delay_ms: u64) -> f64 {
     let bench = Bench::new().await;
     let simulator = Simulator::start("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let client = HttpClient::new(Duration::from_secs(30), None).unwrap();
+    if delay_ms > 0 {
+        let behaviour =
+            json!({ "gateway": "toss", "operation": "key-in", "times": PAYMENTS, "delayMs": delay_ms });
+        let url = format!("{}/_control/behaviours", simulator.base_url());
+        client.post_json(&url, &[], behaviour.to_string().into_bytes()).await.unwrap();
+    }
     let settings = [
         format!("toss-url={}/toss", simulator.base_url()),
         "toss-secret-key=test_sk_sim0000000000000000".to_owned(),
@@ -77,15 +85,8 @@ async fn paid() -> f64 {
     ];
     let app = bench.app(&settings).await;
     let server = app.listen().await.unwrap();
-    let signing = SigningConfig {
-        jwt_hs256_secret: SECRET.into(),
-        jwt_issuer: ISSUER.to_owned(),
-        jwt_audience: AUDIENCE.to_owned(),
-        jwt_roles_claim: "roles".to_owned(),
-    };
-    let token = issue(&signing, "bench", None, &[Role::Service], Duration::from_secs(3600)).unwrap();
+    let token = token();
     let (url, authorization) = (format!("http://{}/graphql", server.addr), format!("Bearer {token}"));
-    let client = HttpClient::new(Duration::from_secs(30), None).unwrap();
     let seconds = in_parallel(vec![client; CONCURRENCY], |client, number| {
         let (url, authorization) = (&url, &authorization);
         async move {

@@ -104,6 +104,14 @@ impl Bench {
         format!("{}bench", self.prefix)
     }
 
+    /// Messages in the queue.
+    pub async fn messages(&self) -> u32 {
+        let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+        let queue = self.queue();
+        let declared = self.channel.queue_declare(queue.as_str().into(), options, FieldTable::default());
+        declared.await.unwrap().message_count()
+    }
+
     /// A channel in confirm mode.
     pub async fn confirm_channel(&self) -> Channel {
         let channel = self.connection.create_channel().await.unwrap();

@@ -28,7 +28,6 @@ CREATE TABLE payment_outbox (
     updated_at             timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT payment_outbox_id_pk PRIMARY KEY (id),
     CONSTRAINT payment_outbox_event_id_uq UNIQUE (event_id),
-    CONSTRAINT payment_outbox_correlation_id_uq UNIQUE (correlation_id),
     CONSTRAINT payment_outbox_status_ck CHECK (status IN ('PENDING', 'PROCESSING', 'PUBLISHED', 'FAILED', 'DEAD_LETTERED')),
     CONSTRAINT payment_outbox_claim_trigger_ck CHECK (claim_trigger IN ('IMMEDIATE', 'SCHEDULED', 'RETRY', 'MANUAL', 'BULK', 'RECOVERY')),
     -- Times that every reader can tell: neither infinite nor beyond the year 9999.
@@ -39,7 +38,11 @@ CREATE TABLE payment_outbox (
     CONSTRAINT payment_outbox_dead_lettered_at_ck CHECK (dead_lettered_at BETWEEN '0001-01-02 00:00+00' AND '9999-12-30 00:00+00'),
     CONSTRAINT payment_outbox_retry_count_ck CHECK (retry_count >= 0),
     CONSTRAINT payment_outbox_attempt_count_ck CHECK (attempt_count >= 0)
-) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+)
+-- Every row is written three times (insert, claim, mark) and never changed again. The status is in the partial indexes' conditions, so
+-- no claim or mark is a heap-only update; the free seventh of a page keeps a row's versions together. The server's own 20 % would let a
+-- million dead versions gather in a table of five million before a vacuum, and the planner's figures of the small states grow old.
+WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
 CREATE FUNCTION payment_outbox_default_correlation_id() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -50,7 +53,12 @@ $$;
 COMMENT ON FUNCTION payment_outbox_default_correlation_id() IS 'A default cannot read another column; rows inserted by other programs need one.';
 CREATE TRIGGER payment_outbox_correlation_id BEFORE INSERT ON payment_outbox FOR EACH ROW
     WHEN (NEW.correlation_id IS NULL) EXECUTE FUNCTION payment_outbox_default_correlation_id();
-CREATE TRIGGER payment_outbox_updated_at BEFORE UPDATE ON payment_outbox FOR EACH ROW EXECUTE FUNCTION set_updated_at();
+-- Claims and marks set it themselves: calling the function costs a tenth of either.
+CREATE TRIGGER payment_outbox_updated_at BEFORE UPDATE ON payment_outbox FOR EACH ROW
+    WHEN (NEW.updated_at IS NOT DISTINCT FROM OLD.updated_at) EXECUTE FUNCTION set_updated_at();
+
+-- One that is the event_id is unique as that is: it needs no entry of its own, which each claim and mark would write anew.
+CREATE UNIQUE INDEX payment_outbox_correlation_id_uq ON payment_outbox (correlation_id) WHERE correlation_id <> event_id::text;
 
 -- The scans, each by a partial index that holds only the rows it looks for.
 CREATE INDEX payment_outbox_pending_created_at_id_ix ON payment_outbox (created_at, id) WHERE status = 'PENDING';

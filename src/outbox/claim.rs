@@ -102,7 +102,7 @@ pub(super) async fn claim(
              ORDER BY id FOR UPDATE SKIP LOCKED
          )
          UPDATE payment_outbox o
-         SET status = 'PROCESSING', claim_token = $2, claimed_by = $4, processing_started_at = now(),
+         SET status = 'PROCESSING', claim_token = $2, claimed_by = $4, processing_started_at = now(), updated_at = now(),
              claim_trigger = CASE WHEN o.status = 'PENDING' AND o.claim_trigger IN ('MANUAL', 'BULK') THEN o.claim_trigger ELSE $3 END
          FROM due WHERE o.id = due.id
          RETURNING o.id, event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key,
@@ -141,7 +141,7 @@ pub(super) async fn claim_one(
              SELECT id FROM suspects UNION ALL SELECT id FROM pending
          )
          UPDATE payment_outbox o
-         SET status = 'PROCESSING', claim_token = $1, claimed_by = $3, processing_started_at = now(),
+         SET status = 'PROCESSING', claim_token = $1, claimed_by = $3, processing_started_at = now(), updated_at = now(),
              claim_trigger = CASE WHEN o.status = 'PENDING' AND o.claim_trigger IN ('MANUAL', 'BULK') THEN o.claim_trigger ELSE $2 END
          FROM due WHERE o.id = due.id
          RETURNING o.id, event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key,

@@ -7,7 +7,12 @@ use diesel_async::RunQueryDsl;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{PublishTrigger, envelope::Wrapper, handoff::HandOffQueue};
+use super::{
+    PublishTrigger,
+    envelope::Wrapper,
+    handoff::HandOffQueue,
+    lanes::{AggregateKey, Handed},
+};
 use crate::{
     db::{Statement, Transaction},
     types::Instant,
@@ -73,6 +78,7 @@ impl Outbox {
             data: &event.data,
         })
         .map_err(|error| diesel::result::Error::SerializationError(Box::new(error)))?;
+        let key = AggregateKey::of(event.aggregate_type, &event.aggregate_id);
         let inserted: Inserted = Statement::new(
             "INSERT INTO payment_outbox
                  (event_id, correlation_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key, payload, traceparent)
@@ -90,13 +96,19 @@ impl Outbox {
         .bind::<Nullable<Text>, _>(event.traceparent)
         .get_result(tx.conn())
         .await?;
-        self.hand_over_after_commit(tx, inserted.id, PublishTrigger::Immediate);
+        self.hand_over_after_commit(tx, inserted.id, key, PublishTrigger::Immediate);
         Ok(inserted.id)
     }
 
     /// Has the publisher look at an event right after the commit.
-    pub(super) fn hand_over_after_commit(&self, tx: &mut Transaction, id: i64, trigger: PublishTrigger) {
+    pub(super) fn hand_over_after_commit(
+        &self,
+        tx: &mut Transaction,
+        id: i64,
+        key: AggregateKey,
+        trigger: PublishTrigger,
+    ) {
         let queue = self.queue.clone();
-        tx.after_commit(move || queue.offer(vec![id], trigger));
+        tx.after_commit(move || queue.offer(Handed::now(id, key, trigger)));
     }
 }

@@ -1,7 +1,8 @@
-use std::{sync::Arc, time::Instant as Moment};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::sync::Notify;
 
+use super::lanes::{Handed, Lanes, Limits, Serves, Taken};
 use crate::types::stored_enum;
 
 stored_enum! {
@@ -22,75 +23,162 @@ stored_enum! {
     }
 }
 
-/// Ids for the publisher. Only a hint: the claim decides.
-#[derive(Debug)]
-pub struct HandOver {
-    /// The events.
-    pub ids: Vec<i64>,
-    /// Why.
-    pub trigger: PublishTrigger,
-    /// When they were handed over, for the latency's measure.
-    pub at: Moment,
-}
-
 /// The bounded queue between those who know of due events and the publishers.
 #[derive(Clone)]
-pub(super) struct HandOffQueue {
-    sender: mpsc::Sender<HandOver>,
-    receiver: Arc<Mutex<mpsc::Receiver<HandOver>>>,
+pub(super) struct HandOffQueue(Arc<Shared>);
+
+struct Shared {
+    lanes: Mutex<Lanes>,
+    /// Wakes a publisher: a fresh event waits.
+    fresh: Notify,
+    /// Wakes a publisher: the backlog waits.
+    backlog: Notify,
+    /// Wakes the schedulers: there may be room again.
+    room: Notify,
     /// Wakes the pending scheduler: something was not handed over.
-    missed: Arc<Notify>,
+    missed: Notify,
     /// Wakes an extra publisher: the queue is full.
-    pressure: Arc<Notify>,
+    pressure: Notify,
+}
+
+/// Events for one publisher. While it holds them no other event of their aggregates is sent.
+pub(super) struct Turn {
+    taken: Taken,
+    queue: HandOffQueue,
 }
 
 impl HandOffQueue {
-    pub(super) fn new(capacity: usize) -> Self {
-        let (sender, receiver) = mpsc::channel(capacity);
-        let (missed, pressure) = (Arc::default(), Arc::default());
-        Self { sender, receiver: Arc::new(Mutex::new(receiver)), missed, pressure }
+    /// For so many fresh events, and about so many of the backlog.
+    pub(super) fn new(fresh: usize, backlog: usize) -> Self {
+        Self(Arc::new(Shared {
+            lanes: Mutex::new(Lanes::new(fresh, backlog)),
+            fresh: Notify::new(),
+            backlog: Notify::new(),
+            room: Notify::new(),
+            missed: Notify::new(),
+            pressure: Notify::new(),
+        }))
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.0.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes who can take what waits.
+    fn wake(&self, (fresh, backlog): (bool, bool)) {
+        if fresh {
+            self.0.fresh.notify_one();
+        }
+        if backlog {
+            self.0.backlog.notify_one();
+        }
     }
 
     /// Hands over without waiting. A full queue drops the hint, never the event: the pending scheduler looks.
-    pub(super) fn offer(&self, ids: Vec<i64>, trigger: PublishTrigger) {
-        let hand_over = HandOver { ids, trigger, at: Moment::now() };
-        if self.sender.try_send(hand_over).is_err() {
-            self.pressure.notify_one();
-            self.missed.notify_one();
+    pub(super) fn offer(&self, handed: Handed) {
+        let (accepted, waiting) = {
+            let mut lanes = self.lanes();
+            (lanes.offer(handed), lanes.waiting())
+        };
+        if accepted {
+            self.wake(waiting);
+        } else {
+            self.0.pressure.notify_one();
+            self.0.missed.notify_one();
         }
     }
 
-    /// Hands over, waiting for room.
-    pub(super) async fn send(&self, ids: Vec<i64>, trigger: PublishTrigger) {
-        if self.sender.capacity() == 0 {
-            self.pressure.notify_one();
+    /// Hands what a scheduler found over, waiting for room.
+    pub(super) async fn send(&self, found: Vec<Handed>) {
+        loop {
+            let mut room = std::pin::pin!(self.0.room.notified());
+            room.as_mut().enable();
+            {
+                let mut lanes = self.lanes();
+                if lanes.has_room() {
+                    lanes.push_backlog(found);
+                    break;
+                }
+            }
+            self.0.pressure.notify_one();
+            room.await;
         }
-        // The receiver lives as long as the queue itself.
-        let _closed = self.sender.send(HandOver { ids, trigger, at: Moment::now() }).await;
+        self.0.backlog.notify_one();
     }
 
     /// Resolves when a hint was dropped.
     pub(super) async fn missed(&self) {
-        self.missed.notified().await;
+        self.0.missed.notified().await;
     }
 
     /// Resolves when the queue is found full.
     pub(super) async fn pressed(&self) {
-        self.pressure.notified().await;
+        self.0.pressure.notified().await;
     }
 
-    /// Waits for a hand-over, then takes what else is there without waiting, up to about `max_ids` ids.
-    pub(super) async fn take(&self, max_ids: usize) -> Vec<HandOver> {
-        let mut receiver = self.receiver.lock().await;
-        let Some(first) = receiver.recv().await else { return Vec::new() };
-        let mut count = first.ids.len();
-        let mut taken = vec![first];
-        while count < max_ids
-            && let Ok(next) = receiver.try_recv()
-        {
-            count += next.ids.len();
-            taken.push(next);
+    /// Waits for events, then takes those that are there, up to the lane's limit.
+    pub(super) async fn take(&self, serves: Serves, limits: Limits) -> Turn {
+        loop {
+            let taken = {
+                let mut lanes = self.lanes();
+                lanes.take(serves, limits).map(|taken| (taken, lanes.waiting()))
+            };
+            if let Some((taken, left)) = taken {
+                self.wake(left);
+                self.0.room.notify_waiters();
+                return Turn { taken, queue: self.clone() };
+            }
+            match serves {
+                Serves::Fresh => self.0.fresh.notified().await,
+                Serves::All => tokio::select! {
+                    () = self.0.fresh.notified() => {}
+                    () = self.0.backlog.notified() => {}
+                },
+            }
         }
-        taken
+    }
+
+    /// A look for all PENDING events begins; tells its number.
+    pub(super) fn begin_look(&self) -> u64 {
+        self.lanes().begin_look()
+    }
+
+    /// It has come to its end.
+    pub(super) fn end_look(&self, look: u64) {
+        self.lanes().end_look(look);
+    }
+}
+
+impl Turn {
+    /// The events, of one trigger.
+    pub(super) fn events(&self) -> &[Handed] {
+        &self.taken.events
+    }
+
+    /// Whether they are fresh ones.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.taken.fresh
+    }
+
+    /// Nothing was done: has all of them go again.
+    pub(super) fn give_back(self) {
+        self.again(self.taken.events.clone());
+    }
+
+    /// Has these go again, before any other of their aggregates.
+    pub(super) fn again(&self, events: Vec<Handed>) {
+        self.queue.lanes().push_front(events);
+        self.queue.0.backlog.notify_one();
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let waiting = {
+            let mut lanes = self.queue.lanes();
+            lanes.release(&self.taken);
+            lanes.waiting()
+        };
+        self.queue.wake(waiting);
     }
 }

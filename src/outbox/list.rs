@@ -64,7 +64,16 @@ fn filtered(filter: &OutboxFilter) -> events::BoxedQuery<'_, Pg> {
         query = query.filter(events::event_id.eq(event_id));
     }
     if let Some(correlation_id) = &filter.correlation_id {
-        query = query.filter(events::correlation_id.eq(correlation_id));
+        // Only those that are not the event_id are in the correlation's index, which names this condition.
+        let apart = events::correlation_id
+            .eq(correlation_id)
+            .and(sql::<Bool>("payment_outbox.correlation_id <> payment_outbox.event_id::text"));
+        query = match Uuid::parse_str(correlation_id) {
+            Ok(id) => {
+                query.filter(apart.or(events::event_id.eq(id).and(events::correlation_id.eq(correlation_id))))
+            }
+            Err(_other_text) => query.filter(apart),
+        };
     }
     if let Some(flow_id) = filter.flow_id {
         query = query.filter(events::flow_id.eq(flow_id));

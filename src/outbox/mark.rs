@@ -68,7 +68,7 @@ pub(super) async fn published(
     let (ids, tokens) = ids(keys.iter().copied());
     Statement::new(
         "UPDATE payment_outbox o
-         SET status = 'PUBLISHED', published_at = now(), attempt_count = least(attempt_count, 2147483646) + 1, suspect = false,
+         SET status = 'PUBLISHED', published_at = now(), updated_at = now(), attempt_count = least(attempt_count, 2147483646) + 1, suspect = false,
              lone_connection_losses = 0, next_retry_at = NULL, dead_lettered_at = NULL, last_error = $3,
              last_error_code = CASE WHEN $3 IS NULL THEN NULL ELSE 'UNROUTABLE' END
          FROM unnest($1, $2) AS mark (id, token)
@@ -135,7 +135,8 @@ async fn failed(conn: &mut AsyncPgConnection, marks: &[FailedMark]) -> QueryResu
          SET status = mark.status, retry_count = mark.retry_count, attempt_count = least(attempt_count, 2147483646) + 1,
              next_retry_at = now() + mark.delay_ms * interval '1 millisecond',
              dead_lettered_at = CASE WHEN mark.status = 'DEAD_LETTERED' THEN now() END,
-             last_error_code = mark.code, last_error = mark.error, suspect = mark.suspect, lone_connection_losses = 0
+             last_error_code = mark.code, last_error = mark.error, suspect = mark.suspect, lone_connection_losses = 0,
+             updated_at = now()
          FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
               AS mark (id, token, status, retry_count, delay_ms, code, error, suspect)
          WHERE o.id = mark.id AND o.claim_token IS NOT DISTINCT FROM mark.token AND (o.status = 'PROCESSING') IS TRUE
@@ -164,7 +165,7 @@ pub(super) async fn give_back(
     let (ids, tokens) = ids(keys.iter().copied());
     Statement::new(
         "UPDATE payment_outbox o
-         SET status = CASE WHEN next_retry_at IS NULL THEN 'PENDING' ELSE 'FAILED' END,
+         SET status = CASE WHEN next_retry_at IS NULL THEN 'PENDING' ELSE 'FAILED' END, updated_at = now(),
              suspect = suspect OR $3, lone_connection_losses = least(lone_connection_losses, 2147483646) + $4::int
          FROM unnest($1, $2) AS mark (id, token)
          WHERE o.id = mark.id AND o.claim_token = mark.token AND (o.status = 'PROCESSING') IS TRUE",

@@ -4,13 +4,14 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Claimed, ClaimedEvent, ErrorCode, Gate, HandOver, Outbox, PublishTrigger, RetryPolicy, claim, envelope,
-    handoff::HandOffQueue,
+    Claimed, ClaimedEvent, ErrorCode, Gate, Outbox, PublishTrigger, RetryPolicy, claim, envelope,
+    handoff::{HandOffQueue, Turn},
+    lanes::{AggregateKey, Handed, Limits, Serves},
     mark::{self, ClaimKey, FailedMark, Try},
     outage, suspects,
 };
 use crate::{
-    broker::{BatchEnd, BatchResult, Broker, BrokerError, ConfirmChannel, OutgoingMessage, Verdict},
+    broker::{BatchEnd, Broker, BrokerError, ConfirmChannel, OutgoingMessage, Verdict},
     config::OutboxConfig,
     db::{Database, DbError},
     failures::FailureKind,
@@ -26,6 +27,10 @@ const MARK_RETRIES: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 /// A pause after something went wrong that is not the message's fault, so that nothing spins.
 const PAUSE: Duration = Duration::from_millis(200);
+/// The pause before events that could not be claimed are claimed again.
+const CLAIM_PAUSE: Duration = Duration::from_secs(1);
+/// So many windows of the backlog wait in memory, so that no publisher waits for the next look.
+const BACKLOG_WINDOWS: usize = 2;
 /// Longest error text that is kept.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
@@ -43,16 +48,9 @@ pub struct Publisher {
     pub(super) instance: String,
     /// Says that there are new suspects.
     pub(super) suspects: Notify,
-    /// Messages in flight, over all publishers.
+    /// Messages in flight, over all publishers: of the backlog, and in a part of the window that is kept for fresh events.
     window: Semaphore,
-}
-
-/// An id that was handed over.
-#[derive(Debug, Clone, Copy)]
-struct Handed {
-    id: i64,
-    trigger: PublishTrigger,
-    at: std::time::Instant,
+    fresh_window: Semaphore,
 }
 
 impl Publisher {
@@ -62,12 +60,16 @@ impl Publisher {
             db,
             gate: Gate::new(broker.state()),
             broker,
-            queue: HandOffQueue::new(usize::from(config.outbox_queue)),
+            queue: HandOffQueue::new(
+                usize::from(config.outbox_queue),
+                usize::from(config.outbox_window) * BACKLOG_WINDOWS,
+            ),
             policy: RetryPolicy::new(config),
             config: config.clone(),
             instance,
             suspects: Notify::new(),
-            window: Semaphore::new(usize::from(config.outbox_window)),
+            window: Semaphore::new(usize::from(config.outbox_window - fresh_window(config)).max(1)),
+            fresh_window: Semaphore::new(usize::from(fresh_window(config)).max(1)),
         })
     }
 
@@ -81,7 +83,7 @@ impl Publisher {
         &self.gate
     }
 
-    /// Starts the publishers and the lane of the suspects.
+    /// Starts the publishers, one for fresh events alone, and the lane of the suspects.
     pub fn start(self: &Arc<Self>, tasks: &Tasks) {
         for number in 0..self.config.outbox_publishers_max {
             let (publisher, stop) = (Arc::clone(self), tasks.stopping());
@@ -89,10 +91,19 @@ impl Publisher {
             tasks.spawn_supervised("outbox-publisher", move || {
                 let (publisher, stop) = (Arc::clone(&publisher), stop.clone());
                 async move {
-                    if extra { publisher.surge(stop).await } else { publisher.work(stop, None).await }
+                    if extra {
+                        publisher.surge(stop).await;
+                    } else {
+                        publisher.work(stop, Serves::All, None).await;
+                    }
                 }
             });
         }
+        let (publisher, stop) = (Arc::clone(self), tasks.stopping());
+        tasks.spawn_supervised("outbox-publisher", move || {
+            let (publisher, stop) = (Arc::clone(&publisher), stop.clone());
+            async move { publisher.work(stop, Serves::Fresh, None).await }
+        });
         let (publisher, stop) = (Arc::clone(self), tasks.stopping());
         tasks.spawn_supervised("outbox-publisher", move || {
             suspects::run(Arc::clone(&publisher), stop.clone())
@@ -105,33 +116,30 @@ impl Publisher {
     async fn surge(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             tokio::select! {
-                () = self.queue.pressed() => self.work(stop.clone(), Some(SURGE_IDLE)).await,
+                () = self.queue.pressed() => self.work(stop.clone(), Serves::All, Some(SURGE_IDLE)).await,
                 () = stop.cancelled() => {}
             }
         }
     }
 
     /// Batch by batch until `stop`, or until nothing came for `idle`.
-    async fn work(&self, stop: CancellationToken, idle: Option<Duration>) {
-        let batch = usize::from((self.config.outbox_window / self.config.outbox_publishers).max(1));
-        let mut channel = None;
-        let mut waiting: Vec<Handed> = Vec::new();
+    async fn work(&self, stop: CancellationToken, serves: Serves, idle: Option<Duration>) {
+        let (mut channel, mut waiting) = (None, None);
         loop {
-            if waiting.is_empty() {
-                let idle_for = idle.unwrap_or(Duration::MAX);
-                tokio::select! {
+            let turn = match waiting.take() {
+                Some(turn) => turn,
+                None => tokio::select! {
                     biased;
                     () = stop.cancelled() => return,
-                    taken = self.take(batch) => waiting = taken,
-                    () = tokio::time::sleep(idle_for), if idle.is_some() => return,
-                }
-            }
+                    turn = self.take(serves) => turn,
+                    () = tokio::time::sleep(idle.unwrap_or_default()), if idle.is_some() => return,
+                },
+            };
             if stop.is_cancelled() {
                 return;
             }
             if !self.gate.is_open() {
-                // Only hints are dropped: once the gate is open again both schedulers look.
-                waiting.clear();
+                turn.give_back();
                 continue;
             }
             let ready = match channel.take().filter(ConfirmChannel::is_open) {
@@ -139,43 +147,44 @@ impl Publisher {
                 None => self.broker.confirm_channel().await,
             };
             match ready {
-                Ok(open) => channel = self.publish(open, next_batch(&mut waiting, batch)).await,
+                Ok(open) => channel = self.publish(open, turn).await,
                 Err(error) => {
                     tracing::debug!(%error, "no confirm channel");
                     if matches!(error, BrokerError::TimedOut) {
                         self.gate.close_for_probe();
                     }
+                    waiting = Some(turn);
                     tokio::time::sleep(PAUSE).await;
                 }
             }
         }
     }
 
-    async fn take(&self, batch: usize) -> Vec<Handed> {
+    async fn take(&self, serves: Serves) -> Turn {
         self.gate.opened().await;
-        let hand_overs = self.queue.take(batch).await;
-        let handed = |over: HandOver| {
-            let HandOver { ids, trigger, at } = over;
-            ids.into_iter().map(move |id| Handed { id, trigger, at })
-        };
-        hand_overs.into_iter().flat_map(handed).collect()
+        let fresh = fresh_window(&self.config);
+        let share = (self.config.outbox_window - fresh) / self.config.outbox_publishers;
+        let limits = Limits { fresh: usize::from(fresh.max(1)), backlog: usize::from(share.max(1)) };
+        self.queue.take(serves, limits).await
     }
 
     /// Claim, send, wait for all confirms, decide, mark. Returns the channel if it may be used again.
-    async fn publish(&self, channel: ConfirmChannel, handed: Vec<Handed>) -> Option<ConfirmChannel> {
-        let Some(first) = handed.first().copied() else { return Some(channel) };
-        let size = u32::try_from(handed.len()).unwrap_or(u32::MAX);
-        let _in_flight = self.window.acquire_many(size).await;
+    async fn publish(&self, channel: ConfirmChannel, turn: Turn) -> Option<ConfirmChannel> {
+        let Some(first) = turn.events().first().copied() else { return Some(channel) };
+        let window = if turn.is_fresh() { &self.fresh_window } else { &self.window };
+        let in_flight = window.acquire_many(u32::try_from(turn.events().len()).unwrap_or(u32::MAX)).await;
         if !self.gate.is_open() {
-            // It closed while this batch waited for its place: only hints are dropped.
+            // It closed while this batch waited for its place.
+            turn.give_back();
             return Some(channel);
         }
-        let ids = handed.iter().map(|handed| handed.id).collect();
+        let ids = turn.events().iter().map(|handed| handed.id).collect();
         let claimed = match self.claim(ids, first.trigger).await {
             Ok(claimed) => claimed,
             Err(error) => {
-                tracing::warn!(%error, "cannot claim; the schedulers will find the events");
-                tokio::time::sleep(PAUSE).await;
+                tracing::warn!(%error, "cannot claim; trying again");
+                tokio::time::sleep(CLAIM_PAUSE).await;
+                turn.give_back();
                 return Some(channel);
             }
         };
@@ -184,10 +193,17 @@ impl Publisher {
             return Some(channel);
         }
         let result = channel.send(&messages, self.config.outbox_confirm_timeout).await;
-        self.settle(&sendable, &result).await;
-        if first.trigger == PublishTrigger::Immediate && result.end == BatchEnd::Confirmed {
-            handed.iter().for_each(|handed| record::outbox_published(handed.at.elapsed()));
+        drop((messages, in_flight));
+        if result.end != BatchEnd::Confirmed {
+            self.settle_lost(&sendable, &result.end, &turn).await;
+            return result.channel;
         }
+        let handed_at = (first.trigger == PublishTrigger::Immediate)
+            .then(|| turn.events().iter().map(|handed| handed.at).collect::<Vec<_>>());
+        // The broker has them: the next ones of their aggregates may go while these are being marked.
+        drop(turn);
+        self.settle_confirmed(&sendable, &result.verdicts).await;
+        handed_at.into_iter().flatten().for_each(|at| record::outbox_published(at.elapsed()));
         result.channel
     }
 
@@ -219,10 +235,9 @@ impl Publisher {
         (sendable, messages)
     }
 
-    /// Decides and marks what the shared lane sent.
-    async fn settle(&self, claimed: &[Claimed<ClaimedEvent>], result: &BatchResult) {
-        match (&result.end, claimed) {
-            (BatchEnd::Confirmed, _) => self.settle_confirmed(claimed, &result.verdicts).await,
+    /// Decides on a batch of the shared lane that was not confirmed.
+    async fn settle_lost(&self, claimed: &[Claimed<ClaimedEvent>], end: &BatchEnd, turn: &Turn) {
+        match (end, claimed) {
             // Alone on its channel, it was this message that the broker closed it for.
             (BatchEnd::ChannelClosed { code, text }, [alone]) => {
                 self.channel_killed(alone, *code, text).await
@@ -232,9 +247,9 @@ impl Publisher {
                 let (to_blame, others): (Vec<_>, Vec<_>) =
                     claimed.iter().partition(|claimed| names_exchange(text, claimed));
                 self.give_back(to_blame, true, false).await;
-                let ids = others.iter().map(|claimed| claimed.row().id).collect();
+                let again = others.iter().map(|claimed| handed_again(claimed)).collect();
                 self.give_back(others, false, false).await;
-                self.queue.offer(ids, PublishTrigger::Scheduled);
+                turn.again(again);
                 self.suspects.notify_one();
             }
             (end, _) => {
@@ -416,11 +431,14 @@ enum Mark<'a> {
     GiveBack { keys: &'a [ClaimKey], suspect: bool, lone_loss: bool },
 }
 
-/// Cuts the next batch off `waiting`: at most `size` ids, all of one trigger.
-fn next_batch(waiting: &mut Vec<Handed>, size: usize) -> Vec<Handed> {
-    let trigger = waiting.first().map(|handed| handed.trigger);
-    let same = waiting.iter().take(size).take_while(|handed| Some(handed.trigger) == trigger).count();
-    waiting.drain(..same).collect()
+/// The part of the window that the backlog leaves to fresh events: as many as may wait.
+fn fresh_window(config: &OutboxConfig) -> u16 {
+    config.outbox_queue.min(config.outbox_window / 2)
+}
+
+fn handed_again(claimed: &Claimed<ClaimedEvent>) -> Handed {
+    let ClaimedEvent { id, aggregate_type, aggregate_id, .. } = claimed.row();
+    Handed::now(*id, AggregateKey::of(aggregate_type, aggregate_id), PublishTrigger::Scheduled)
 }
 
 /// The broker's reply, with what it leaves out: where the event found nobody.

@@ -4,7 +4,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use thiserror::Error;
 
-use super::{Outbox, OutboxEvent, OutboxStatus, PublishTrigger};
+use super::{Outbox, OutboxEvent, OutboxStatus, PublishTrigger, lanes::AggregateKey};
 use crate::{
     audit::{self, Deed},
     auth::AdminPrincipal,
@@ -69,7 +69,8 @@ pub async fn requeue(
         flow_id: Some(before.flow_id),
     };
     audit::record(tx.conn(), admin, deed).await?;
-    outbox.hand_over_after_commit(&mut tx, id, PublishTrigger::Manual);
+    let key = AggregateKey::of(&after.aggregate_type, &after.aggregate_id);
+    outbox.hand_over_after_commit(&mut tx, id, key, PublishTrigger::Manual);
     tx.commit().await?;
     Ok(after)
 }

@@ -8,8 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ErrorCode, PublishTrigger, Publisher,
+    lanes::Handed,
     mark::{self, ClaimKey, FailedMark, Try},
-    store::{self, ScanPoint, StuckEvent},
+    store::{self, DueEvent, ScanPoint, StuckEvent},
 };
 use crate::{
     db::DbError,
@@ -47,7 +48,15 @@ impl Worker for PendingScheduler {
 
     async fn tick(&self, stop: &CancellationToken) -> Result<(), TickError> {
         let first_page = i64::from(self.0.config.outbox_pending_batch);
-        hand_over_all(&self.0, Due::Pending, first_page, stop).await
+        while !stop.is_cancelled() {
+            let look = self.0.queue.begin_look();
+            if hand_over_all(&self.0, Due::Pending, first_page, stop).await? {
+                self.0.queue.end_look(look);
+                break;
+            }
+            reopened(&self.0, stop).await;
+        }
+        Ok(())
     }
 }
 
@@ -66,7 +75,10 @@ impl Worker for RetryScheduler {
         let first_page = i64::from(self.0.config.outbox_retry_batch);
         // A suspect whose time has come is the lone lane's.
         self.0.suspects.notify_one();
-        hand_over_all(&self.0, Due::Retryable, first_page, stop).await
+        while !hand_over_all(&self.0, Due::Retryable, first_page, stop).await? && !stop.is_cancelled() {
+            reopened(&self.0, stop).await;
+        }
+        Ok(())
     }
 }
 
@@ -90,7 +102,7 @@ impl Due {
         conn: &mut AsyncPgConnection,
         from: Option<ScanPoint>,
         limit: i64,
-    ) -> QueryResult<Vec<ScanPoint>> {
+    ) -> QueryResult<Vec<DueEvent>> {
         match self {
             Self::Pending => store::pending(conn, from, limit).await,
             Self::Retryable => store::retryable(conn, from, limit).await,
@@ -98,39 +110,39 @@ impl Due {
     }
 }
 
+/// Waited for within a tick, so that no reopening is missed between two of them; then it is looked from the start.
+async fn reopened(publisher: &Publisher, stop: &CancellationToken) {
+    tokio::select! {
+        () = publisher.gate.opened() => {}
+        () = stop.cancelled() => {}
+    }
+}
+
 /// Pages through what is due, waiting for room in the queue, until a page comes back short or the gate closes. The
-/// pages grow: a long backlog costs few reads, a short one little memory.
+/// pages grow: a long backlog costs few reads, a short one little memory. True if it came to the end.
 async fn hand_over_all(
     publisher: &Publisher,
     due: Due,
     first_page: i64,
     stop: &CancellationToken,
-) -> Result<(), TickError> {
+) -> Result<bool, TickError> {
     let window = i64::from(publisher.config.outbox_window);
     let (mut from, mut limit) = (None, first_page);
-    while !stop.is_cancelled() {
-        if !publisher.gate.is_open() {
-            // Waited for here, so that no reopening is missed between two ticks; then from the start.
-            tokio::select! {
-                () = publisher.gate.opened() => (from, limit) = (None, first_page),
-                () = stop.cancelled() => break,
-            }
-        }
+    while publisher.gate.is_open() && !stop.is_cancelled() {
         let page = due.page(&mut *publisher.db.conn().await?, from, limit).await?;
-        let Some(last) = page.last().copied() else { break };
         let full = i64::try_from(page.len()).unwrap_or(i64::MAX) == limit;
-        let ids = page.into_iter().map(|point| point.id).collect();
+        from = page.last().map(DueEvent::point);
+        let found = page.iter().map(|event| Handed::now(event.id, event.key(), due.trigger())).collect();
         tokio::select! {
-            () = publisher.queue.send(ids, due.trigger()) => {}
-            () = stop.cancelled() => break,
+            () = publisher.queue.send(found) => {}
+            () = stop.cancelled() => return Ok(false),
         }
         if !full {
-            break;
+            return Ok(true);
         }
-        from = Some(last);
         limit = (limit * 2).min(window).max(first_page.min(window));
     }
-    Ok(())
+    Ok(false)
 }
 
 impl Worker for RecoveryScheduler {

@@ -10,18 +10,42 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
+use super::lanes::AggregateKey;
 use crate::{
     db::Statement,
     types::{Instant, millis},
 };
 
 /// Where a scan stands: the last row's sort time and id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryableByName)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ScanPoint {
+    at: Instant,
+    id: i64,
+}
+
+/// An event that a scan found.
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
+pub(super) struct DueEvent {
     #[diesel(sql_type = Timestamptz)]
-    pub(super) at: Instant,
+    at: Instant,
     #[diesel(sql_type = BigInt)]
     pub(super) id: i64,
+    #[diesel(sql_type = Text)]
+    aggregate_type: String,
+    #[diesel(sql_type = Text)]
+    aggregate_id: String,
+}
+
+impl DueEvent {
+    /// Where a scan stands that has come to it.
+    pub(super) fn point(&self) -> ScanPoint {
+        ScanPoint { at: self.at, id: self.id }
+    }
+
+    /// What it is about.
+    pub(super) fn key(&self) -> AggregateKey {
+        AggregateKey::of(&self.aggregate_type, &self.aggregate_id)
+    }
 }
 
 /// The oldest PENDING events after `from`.
@@ -29,9 +53,9 @@ pub(super) async fn pending(
     conn: &mut AsyncPgConnection,
     from: Option<ScanPoint>,
     limit: i64,
-) -> QueryResult<Vec<ScanPoint>> {
+) -> QueryResult<Vec<DueEvent>> {
     scan(
-        "SELECT created_at AS at, id FROM payment_outbox
+        "SELECT created_at AS at, id, aggregate_type, aggregate_id FROM payment_outbox
          WHERE status = 'PENDING' AND NOT suspect AND (created_at, id) > (coalesce($1, '-infinity'), $2)
          ORDER BY created_at, id LIMIT $3",
         from,
@@ -46,9 +70,9 @@ pub(super) async fn retryable(
     conn: &mut AsyncPgConnection,
     from: Option<ScanPoint>,
     limit: i64,
-) -> QueryResult<Vec<ScanPoint>> {
+) -> QueryResult<Vec<DueEvent>> {
     scan(
-        "SELECT next_retry_at AS at, id FROM payment_outbox
+        "SELECT next_retry_at AS at, id, aggregate_type, aggregate_id FROM payment_outbox
          WHERE status = 'FAILED' AND NOT suspect AND next_retry_at <= now()
            AND (next_retry_at, id) > (coalesce($1, '-infinity'), $2)
          ORDER BY next_retry_at, id LIMIT $3",

@@ -14,7 +14,7 @@ use crate::{
     auth::ServicePrincipal,
     config::PaymentConfig,
     db::{Database, DbError, Recording, Transaction},
-    gateways::{self, KeyIn, KeyInOutcome, LookupOutcome, ProviderCall, Reference, TossClient},
+    gateways::{KeyIn, KeyInOutcome, LookupOutcome, ProviderCall, Reference, TossClient},
     idempotency::{self, CallerKey, InputHash, KeyState, MAX_KEY_CHARS},
     outbox::Outbox,
     types::{Card, Won},
@@ -229,20 +229,43 @@ impl Payments {
         Ok(self.follow_up(settled).await)
     }
 
-    /// Transaction 1: the key and the PENDING payment.
+    /// Transaction 1: the key and the PENDING payment. When all is as it should be, in one statement; what else it may
+    /// be is found out step by step in a second try.
     async fn start(&self, caller: String, input: &KeyInInput) -> Result<Start, KeyInError> {
         let caller_key = CallerKey { caller, operation: OPERATION, key: input.idempotency_key.clone() };
+        let lease = self.config.idempotency_lease;
         let mut tx = self.db.begin().await?;
+        seat::enter_meeting(tx.conn(), input.meeting_id).await?;
+        let new = new_payment(input);
+        match store::insert_under_key(tx.conn(), &caller_key, input.hash(), lease, new).await? {
+            Some(payment) => {
+                tx.commit().await?;
+                Ok(Start::Ask(PaymentAnswer { payment, replayed: false }))
+            }
+            None => {
+                tx.rollback().await?;
+                self.start_step_by_step(caller_key, input).await
+            }
+        }
+    }
+
+    async fn start_step_by_step(
+        &self,
+        caller_key: CallerKey,
+        input: &KeyInInput,
+    ) -> Result<Start, KeyInError> {
+        let mut tx = self.db.begin().await?;
+        // Before the key, as above: two requests that take them in different order wait for each other.
+        seat::enter_meeting(tx.conn(), input.meeting_id).await?;
         let (subject, lease) = (SUBJECT.as_str(), self.config.idempotency_lease);
         let state =
             idempotency::take(tx.conn(), &caller_key, input.hash(), subject, "payment_id_seq", lease).await?;
         match state {
             KeyState::Fresh { subject_id } => {
-                seat::enter_meeting(tx.conn(), input.meeting_id).await?;
                 if seat::is_closed(tx.conn(), input.meeting_id).await? {
                     return refuse(tx, KeyInError::MeetingClosed).await;
                 }
-                match store::insert(tx.conn(), new_payment(subject_id, input)).await? {
+                match store::insert(tx.conn(), subject_id, new_payment(input)).await? {
                     Some(payment) => {
                         tx.commit().await?;
                         Ok(Start::Ask(PaymentAnswer { payment, replayed: false }))
@@ -305,10 +328,7 @@ impl Payments {
                 as_it_is(tx.conn(), payment, None).await?
             }
         };
-        for call in calls {
-            gateways::record_call(tx.conn(), call, SUBJECT.as_str(), payment.id, payment.flow_id).await?;
-        }
-        idempotency::finish(tx.conn(), SUBJECT.as_str(), payment.id).await?;
+        store::note_calls_and_finish(tx.conn(), payment, calls).await?;
         tx.commit().await?;
         Ok(settled)
     }
@@ -337,9 +357,8 @@ fn request<'a>(payment: &'a Payment, amount: Won, card: &'a Card) -> KeyIn<'a> {
     }
 }
 
-fn new_payment(id: i64, input: &KeyInInput) -> NewPayment {
+fn new_payment(input: &KeyInInput) -> NewPayment {
     NewPayment {
-        id,
         order_id: store::fresh_order_id(),
         user_id: input.user_id,
         meeting_id: input.meeting_id,

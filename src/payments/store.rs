@@ -4,7 +4,7 @@ use diesel::{
     ExpressionMethods, Insertable, OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     dsl::sql,
     result::QueryResult,
-    sql_types::{BigInt, Bool, Integer, Json, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Binary, Bool, Integer, Json, Nullable, Text, Timestamptz, Uuid as SqlUuid},
     upsert::DecoratableTarget,
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -13,7 +13,8 @@ use uuid::Uuid;
 use super::Payment;
 use crate::{
     db::{Statement, schema::payment},
-    gateways::{Approval, Refusal},
+    gateways::{Approval, ProviderCall, Refusal},
+    idempotency::{CallerKey, InputHash},
     types::{Instant, millis},
 };
 
@@ -21,7 +22,6 @@ use crate::{
 #[derive(Debug, Insertable)]
 #[diesel(table_name = payment)]
 pub(super) struct NewPayment {
-    pub(super) id: i64,
     pub(super) order_id: String,
     pub(super) user_id: i64,
     pub(super) meeting_id: i64,
@@ -48,11 +48,15 @@ pub(super) fn fresh_order_id() -> String {
     format!("pay_{}", Uuid::now_v7().simple())
 }
 
-/// Inserts a PENDING payment; `None` if the user has an active one for this meeting. By `ON CONFLICT`, so that
+/// Inserts a PENDING payment under its reserved id; `None` if the user has an active one for this meeting. By `ON CONFLICT`, so that
 /// the transaction goes on.
-pub(super) async fn insert(conn: &mut AsyncPgConnection, new: NewPayment) -> QueryResult<Option<Payment>> {
+pub(super) async fn insert(
+    conn: &mut AsyncPgConnection,
+    id: i64,
+    new: NewPayment,
+) -> QueryResult<Option<Payment>> {
     diesel::insert_into(payment::table)
-        .values(new)
+        .values((payment::id.eq(id), new))
         .on_conflict((payment::meeting_id, payment::user_id))
         .filter_target(sql::<Bool>("status IN ('PENDING', 'COMPLETED')"))
         .do_nothing()
@@ -60,6 +64,79 @@ pub(super) async fn insert(conn: &mut AsyncPgConnection, new: NewPayment) -> Que
         .get_result(conn)
         .await
         .optional()
+}
+
+/// What [`crate::idempotency::take`] and [`insert`] do when all is as it should be, in one statement: the key is
+/// unused, the meeting open, the seat free. The key reserves the payment's id. `None` otherwise, and then the transaction must be rolled back; which
+/// it was, the two tell.
+pub(super) async fn insert_under_key(
+    conn: &mut AsyncPgConnection,
+    caller_key: &CallerKey,
+    input: InputHash,
+    lease: Duration,
+    new: NewPayment,
+) -> QueryResult<Option<Payment>> {
+    Statement::new(
+        "WITH taken AS (
+             INSERT INTO idempotency_key (caller, operation, key, input_hash, subject_type, subject_id, lease_until)
+             SELECT $1, $2, $3, $4, 'PAYMENT', nextval('payment_id_seq'), now() + $5 * interval '1 millisecond'
+             WHERE NOT EXISTS (SELECT FROM meeting_closed WHERE meeting_id = $8)
+             ON CONFLICT (caller, operation, key) DO NOTHING
+             RETURNING subject_id
+         )
+         INSERT INTO payment (id, order_id, user_id, meeting_id, order_name, amount, idempotency_key, flow_id)
+         SELECT subject_id, $6, $7, $8, $9, $10, $11, $12 FROM taken
+         ON CONFLICT (meeting_id, user_id) WHERE status IN ('PENDING', 'COMPLETED') DO NOTHING
+         RETURNING id, order_id, user_id, meeting_id, order_name, amount, provider, method, status, payment_key, idempotency_key,
+             flow_id, failure_code, failure_message, requested_at, completed_at, created_at, updated_at,
+             refund_wanted, next_check_at, check_count",
+    )
+    .bind::<Text, _>(caller_key.caller.clone())
+    .bind::<Text, _>(caller_key.operation)
+    .bind::<Text, _>(caller_key.key.clone())
+    .bind::<Binary, _>(input.bytes().to_vec())
+    .bind::<BigInt, _>(millis(lease))
+    .bind::<Text, _>(new.order_id)
+    .bind::<BigInt, _>(new.user_id)
+    .bind::<BigInt, _>(new.meeting_id)
+    .bind::<Text, _>(new.order_name)
+    .bind::<BigInt, _>(new.amount)
+    .bind::<Text, _>(new.idempotency_key)
+    .bind::<SqlUuid, _>(new.flow_id)
+    .get_result(conn)
+    .await
+    .optional()
+}
+
+/// [`crate::gateways::record_call`] of each call, in their order, and [`crate::idempotency::finish`], in one statement.
+pub(super) async fn note_calls_and_finish(
+    conn: &mut AsyncPgConnection,
+    payment: &Payment,
+    calls: &[ProviderCall],
+) -> QueryResult<usize> {
+    let texts = |text: fn(&ProviderCall) -> &'static str| calls.iter().map(text).collect::<Vec<_>>();
+    let keys = calls.iter().map(|call| call.idempotency_key.clone()).collect::<Vec<_>>();
+    let codes = calls.iter().map(|call| call.code.clone()).collect::<Vec<_>>();
+    let took = |call: &ProviderCall| i32::try_from(call.duration.as_millis()).unwrap_or(i32::MAX);
+    Statement::new(
+        "WITH noted AS (
+             INSERT INTO provider_call (provider, operation, subject_type, subject_id, flow_id, idempotency_key, outcome, code, duration_ms)
+             SELECT call.provider, call.operation, 'PAYMENT', $1, $2, call.idempotency_key, call.outcome, call.code, call.duration_ms
+             FROM unnest($3, $4, $5, $6, $7, $8) AS call (provider, operation, idempotency_key, outcome, code, duration_ms)
+         )
+         UPDATE idempotency_key SET finished_at = now()
+         WHERE subject_type = 'PAYMENT' AND subject_id = $1 AND finished_at IS NULL",
+    )
+    .bind::<BigInt, _>(payment.id)
+    .bind::<SqlUuid, _>(payment.flow_id)
+    .bind::<Array<Text>, _>(texts(|call| call.provider))
+    .bind::<Array<Text>, _>(texts(|call| call.operation))
+    .bind::<Array<Nullable<Text>>, _>(keys)
+    .bind::<Array<Text>, _>(texts(|call| call.outcome.as_str()))
+    .bind::<Array<Nullable<Text>>, _>(codes)
+    .bind::<Array<Integer>, _>(calls.iter().map(took).collect::<Vec<_>>())
+    .execute(conn)
+    .await
 }
 
 /// The active payment of a user for a meeting.

@@ -31,6 +31,7 @@ mod notices;
 mod odd_rows;
 mod outbox_cases;
 mod outbox_delivery;
+mod outbox_order;
 mod outbox_trouble;
 mod outcomes;
 mod payments;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paydesk::outbox::GateState;
 
-use crate::support::{TestApp, eventually, proxy::Proxy, service_url};
+use crate::support::{TestApp, eventually, process::Process, proxy::Proxy, service_url};
 
 async fn nothing_used_a_retry(test: &TestApp) {
     assert_eq!(test.db.count("payment_outbox WHERE retry_count > 0 OR status = 'DEAD_LETTERED'").await, 0);
@@ -184,5 +184,56 @@ async fn backends_terminated_under_load_lose_nothing() {
     .await;
     inbox.settled().await;
     assert_eq!(inbox.counts().len(), 300, "every event arrived; repeats carry the same message id");
+    test.stop().await;
+}
+
+/// pitfalls.md F6: a confirm that nobody awaits any more is kept by its channel. `make bench ARGS=memory` is the long form.
+#[tokio::test(flavor = "multi_thread")]
+async fn batches_that_time_out_leave_nothing_behind_in_memory_heavy() {
+    const EVENTS: i64 = 100;
+    let (proxy, url) = Proxy::before(&service_url("AMQP_URL")).await;
+    let test = TestApp::builder().set("workers", false).start().await;
+    let queue = test.rabbit.durable_queue(&test.exchange(), "x").await;
+    let settings = [
+        ("amqp-url", url.as_str()),
+        ("amqp-connect-timeout", "500ms"),
+        ("outbox-confirm-timeout", "200ms"),
+        ("outbox-pending-interval", "200ms"),
+        ("outbox-window", "64"),
+        ("log", "error"),
+    ];
+    let process = Process::start(&test, &settings).await;
+    let published = async || test.db.count("payment_outbox WHERE status = 'PUBLISHED'").await;
+    let (mut memory, mut lost) = (Vec::new(), 0);
+    for round in 0..12 {
+        test.db
+            .run(&format!(
+                "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+                 SELECT 'TESTED', 'TEST', n::text, '{}', 'x', to_json(repeat('x', 131072)) FROM generate_series(1, {EVENTS}) n",
+                test.exchange()
+            ))
+            .await;
+        eventually("the first ones are published", async || {
+            (published().await > round * EVENTS).then_some(())
+        })
+        .await;
+        proxy.freeze();
+        // Unless all were through already.
+        let done = (round + 1) * EVENTS;
+        lost += eventually("a batch is lost", async || {
+            let suspects = test.db.count("payment_outbox WHERE suspect").await;
+            (suspects > 0).then_some(1).or((published().await == done).then_some(0))
+        })
+        .await;
+        proxy.pass();
+        eventually("all are published", async || (published().await == done).then_some(())).await;
+        memory.push(process.resident_kib());
+    }
+    assert!(lost >= 6, "batches were lost in {lost} rounds only, which shows nothing");
+    // In each round 4 MiB were in flight that timed out; what the first ones left warm, the later ones use again.
+    assert!(memory[11] < memory[2] + 24 * 1024, "it grew round by round, in KiB: {memory:?}");
+    nothing_used_a_retry(&test).await;
+    assert_eq!(process.terminate().await, Some(0));
+    test.rabbit.delete_queue(&queue).await;
     test.stop().await;
 }

@@ -168,8 +168,9 @@ impl ParticipantRegister {
         }
         let seat = self.seat(tx.conn(), message, registration).await?;
         if matches!(seat, Seat::Free) {
-            let new = new_payment(tx.conn(), message.flow_id, registration).await?;
-            if let Some(payment) = store::insert(tx.conn(), new).await? {
+            let id = store::next_id(tx.conn()).await?;
+            let new = new_payment(message.flow_id, registration);
+            if let Some(payment) = store::insert(tx.conn(), id, new).await? {
                 inbox::name_subject(tx.conn(), key, SubjectType::Payment, payment.id).await?;
                 tx.commit().await?;
                 return Ok(Start::Ask(Box::new(payment)));
@@ -247,13 +248,8 @@ impl ParticipantRegister {
     }
 }
 
-async fn new_payment(
-    conn: &mut AsyncPgConnection,
-    flow_id: Uuid,
-    registration: &Registration,
-) -> Result<NewPayment, DbError> {
-    Ok(NewPayment {
-        id: store::next_id(conn).await?,
+fn new_payment(flow_id: Uuid, registration: &Registration) -> NewPayment {
+    NewPayment {
         order_id: store::fresh_order_id(),
         user_id: registration.user_id,
         meeting_id: registration.meeting_id,
@@ -261,7 +257,7 @@ async fn new_payment(
         amount: registration.amount.get(),
         idempotency_key: Uuid::new_v4().to_string(),
         flow_id,
-    })
+    }
 }
 
 /// Which refusal it is when the user has an active payment for the meeting.

@@ -90,6 +90,13 @@ impl Process {
         .await;
     }
 
+    /// What stands in memory for it, in KiB.
+    pub fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// SIGKILL: the process has no say in it.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

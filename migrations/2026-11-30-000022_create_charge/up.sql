@@ -124,7 +124,7 @@ COMMENT ON COLUMN charge_reference.charge_id IS 'For which charge.';
 COMMENT ON COLUMN charge_reference.reference IS 'The receipt id, transaction id, signed transaction or purchase token.';
 COMMENT ON COLUMN charge_reference.digest IS 'Its SHA-256.';
 COMMENT ON COLUMN charge_reference.outcome IS 'What the gateway''s last answer came to: COMPLETE, or the refusal''s code; null before the first answer.';
-COMMENT ON COLUMN charge_reference.next_check_at IS 'When the reconciler asks about it next; null: the answer was final, or a week has gone by.';
+COMMENT ON COLUMN charge_reference.next_check_at IS 'When the reconciler asks about it next; null: the answer was final, or the gateway did not know it for a week.';
 COMMENT ON COLUMN charge_reference.reversed_at IS 'When the gateway first told that money of it went back: it is not credited after that without a person.';
 COMMENT ON COLUMN charge_reference.presented_at IS 'When it was presented last.';
 COMMENT ON COLUMN charge_reference.created_at IS 'When it was presented first.';

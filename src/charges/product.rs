@@ -16,11 +16,13 @@ use crate::{
     auth::AdminPrincipal,
     db::{DbError, schema::can_product},
     failures::SubjectType,
-    types::{Instant, Won},
+    types::Instant,
 };
 
 /// The most can that one product holds, so that sums stay far below what JSON keeps exactly.
 const MAX_CAN: i64 = 1_000_000_000;
+/// The highest price, in won, for the same reason: a purchase may be of many packs.
+const MAX_PRICE: i64 = 1_000_000_000_000;
 
 /// A product.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
@@ -107,8 +109,8 @@ impl CanProductInput {
         if !(1..=MAX_CAN).contains(&self.can) {
             return invalid("can", format!("can must be from 1 to {MAX_CAN}"));
         }
-        if let Err(error) = Won::new(self.price) {
-            return invalid("price", error.to_string());
+        if !(1..=MAX_PRICE).contains(&self.price) {
+            return invalid("price", format!("the price must be from 1 to {MAX_PRICE} won"));
         }
         if !(1..=100).contains(&self.title.trim().chars().count()) || self.title.contains('\0') {
             return invalid("title", "the title must have 1 to 100 characters, and no NUL".to_owned());

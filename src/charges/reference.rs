@@ -26,6 +26,9 @@ pub(super) struct DueReference {
     /// What was presented.
     #[diesel(sql_type = Text)]
     pub(super) reference: String,
+    /// Whether its outcome has been unknown for a week.
+    #[diesel(sql_type = Bool)]
+    pub(super) is_overdue: bool,
 }
 
 #[derive(QueryableByName)]
@@ -165,7 +168,8 @@ pub(super) async fn is_reversed(
 }
 
 /// Claims references that are due to be asked about, by pushing their next look forward: any number of processes may ask
-/// at once, and each row goes to one of them. The wait grows with the age, up to six hours; after a week it is the last.
+/// at once, and each row goes to one of them. The wait grows with the age, up to six hours, and after a week it is a day; of
+/// what the gateway does not know it is the last one then.
 pub(super) async fn claim_due(
     conn: &mut AsyncPgConnection,
     after: Duration,
@@ -177,11 +181,13 @@ pub(super) async fn claim_due(
              ORDER BY next_check_at, id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
          )
          UPDATE charge_reference r
-         SET next_check_at = CASE WHEN r.presented_at > now() - interval '7 days' THEN now()
-             + least(greatest((now() - r.presented_at) / 2, $1 * interval '1 millisecond'),
-                     greatest(interval '6 hours', $1 * interval '1 millisecond')) END
+         SET next_check_at = CASE
+             WHEN r.presented_at > now() - interval '7 days' THEN now()
+                 + least(greatest((now() - r.presented_at) / 2, $1 * interval '1 millisecond'),
+                         greatest(interval '6 hours', $1 * interval '1 millisecond'))
+             WHEN r.outcome IS DISTINCT FROM 'CHARGE_NOT_PAID' THEN now() + interval '1 day' END
          FROM due WHERE r.id = due.id
-         RETURNING r.charge_id, r.reference",
+         RETURNING r.charge_id, r.reference, r.presented_at <= now() - interval '7 days' AS is_overdue",
     )
     .bind::<BigInt, _>(millis(after))
     .bind::<BigInt, _>(limit)

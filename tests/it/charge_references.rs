@@ -253,6 +253,41 @@ async fn what_was_paid_during_an_outage_is_found_whatever_is_presented_after_it(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_unknown_for_a_week_is_told_once_and_asked_about_all_the_same() {
+    let shop = Shop::start().await;
+    let test = looking(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let charge = requested(&service, &member, "PG").await;
+    let sale =
+        json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000, "status": "pending" });
+    let pending = shop.buy(sale).await;
+    for (reference, code) in [("mistyped", "CHARGE_NOT_PAID"), (pending.as_str(), "PURCHASE_PENDING")] {
+        let payload = verify(&service, "verify", order(&charge), reference).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some(code)));
+    }
+    let a_week_later =
+        "UPDATE charge_reference SET presented_at = now() - interval '8 days', next_check_at = now()";
+    let told = ["CHARGE_MISMATCH CRITICAL OUTCOME_UNKNOWN"];
+    for _ in 0..2 {
+        test.db.run(a_week_later).await;
+        eventually("what nobody knows is not asked about any more, the other one tomorrow", async || {
+            let tomorrow = "charge_reference WHERE next_check_at > now() + interval '1 hour'";
+            (references(&test, &charge).await == ["CHARGE_NOT_PAID f", "PURCHASE_PENDING t"]
+                && test.db.count(tomorrow).await == 1)
+                .then_some(())
+        })
+        .await;
+        eventually("it is told", async || (alarms(&test).await == told).then_some(())).await;
+    }
+    shop.buy(json!({ "gateway": "bootpay", "transactionId": pending, "status": "paid" })).await;
+    test.db.run(a_week_later).await;
+    is_complete(&test, &charge).await;
+    assert_eq!(alarms(&test).await, told);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_references_presented_at_once_are_both_kept() {
     let shop = Shop::start().await;
     let test = resting(&shop).start().await;

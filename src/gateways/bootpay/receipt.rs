@@ -37,8 +37,9 @@ impl Receipt {
             1 if given_back => Stage::Cancelled,
             1 => Stage::Paid,
             2 => Stage::AwaitsApproval,
-            0 | 3 | 5 => Stage::Pending,
-            20 | -3 | -30 => Stage::Cancelled,
+            // -30 is being cancelled, which may fail.
+            0 | 3 | 5 | -30 => Stage::Pending,
+            20 | -3 => Stage::Cancelled,
             -1 | -2 | 11 | 12 | -11 => Stage::Failed,
             // -20 is a cancel that failed: the money may be with us still.
             _ => Stage::Unclear,

@@ -129,7 +129,7 @@ fn is_missing_field(code: &str) -> bool {
 fn paid(hecto: &Hecto, order: &PurchaseOrder<'_>, data: Data) -> PurchaseOutcome {
     let plain = |amount: &Scalar| hecto.cipher.decrypt(&amount.0).unwrap_or_else(|| amount.0.clone());
     let cancelled = data.cncl_amt.as_ref().map(plain).unwrap_or_default();
-    let is_cancelled = cancelled.bytes().any(|digit| digit != b'0');
+    let is_cancelled = cancelled.bytes().any(|digit| matches!(digit, b'1'..=b'9'));
     let price = data.trd_amt.as_ref().map(|amount| Price::told(&plain(amount), None));
     let rest = if is_cancelled { price.and_then(|price| price.without(&cancelled)) } else { price };
     let (Some(transaction_id), Some(price)) = (data.trd_no.filter(|number| is_reference(number)), rest)

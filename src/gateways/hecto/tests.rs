@@ -221,6 +221,8 @@ async fn an_answer_that_says_nothing_decides_nothing() {
         // A rest was paid, which is not what was asked for.
         (answer(none(), json!({ "cnclAmt": "1000" })), "paid"),
         (answer(none(), json!({ "cnclAmt": "11000" })), "cancelled"),
+        (answer(none(), json!({ "cnclAmt": "0.00" })), "paid"),
+        (answer(none(), json!({ "cnclAmt": " " })), "paid"),
         (answer(none(), json!({ "trdNo": "T-2" })), "not paid"),
         (answer(none(), json!({ "trdNo": null })), "unknown"),
         (answer(none(), json!({ "trdAmt": null })), "unknown"),

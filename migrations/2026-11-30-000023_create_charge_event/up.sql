@@ -88,6 +88,7 @@ CREATE INDEX charge_event_job_flow_id_ix ON charge_event_job (flow_id);
 CREATE TRIGGER charge_event_job_updated_at BEFORE UPDATE ON charge_event_job FOR EACH ROW EXECUTE FUNCTION set_updated_at();
 
 COMMENT ON TABLE charge_event_job IS 'A bonus that a charge has earned, until it is granted. Amount and reason are a snapshot: later changes of the promotion change nothing here.';
+COMMENT ON COLUMN charge_event_job.id IS 'The job''s number.';
 COMMENT ON COLUMN charge_event_job.source_charge_id IS 'The charge that earned it.';
 COMMENT ON COLUMN charge_event_job.result_charge_id IS 'The bonus charge, once granted.';
 COMMENT ON COLUMN charge_event_job.member_id IS 'Who gets it.';

@@ -249,15 +249,19 @@ async fn a_retry_by_the_worker_that_succeeds_gives_exactly_one_bonus() {
     second.stop().await;
 }
 
-/// Jobs that are due, written as history would have them.
+/// Jobs that are due, each of a promotion that is over, written as history would have them.
 async fn due_jobs(test: &TestApp, charge: i64, jobs: i64) {
     test.db
         .run(&format!(
-            "INSERT INTO charge_event_job (source_charge_id, member_id, charge_event_id, job_type, idempotency_key, additional_can,
+            "WITH over AS (
+                 INSERT INTO charge_event (title, start_at, end_at, add_percent)
+                 SELECT 'Spring', '2020-01-01', '2020-02-01', 10 FROM generate_series(1, {jobs}) RETURNING id
+             )
+             INSERT INTO charge_event_job (source_charge_id, member_id, charge_event_id, job_type, idempotency_key, additional_can,
                                            payment_gateway, container, method_snapshot, status, next_retry_at, flow_id)
-             SELECT c.id, c.member_id, (SELECT min(id) FROM charge_event), 'ACTIVE_CHARGE_EVENT', 'due ' || n, 1,
+             SELECT c.id, c.member_id, over.id, 'ACTIVE_CHARGE_EVENT', 'due ' || row_number() OVER (ORDER BY over.id), 1,
                     c.payment_gateway, c.container, 'Spring', 'PENDING', now() - interval '1 second', c.flow_id
-             FROM charge c, generate_series(1, {jobs}) n WHERE c.id = {charge}"
+             FROM charge c, over WHERE c.id = {charge}"
         ))
         .await;
 }

@@ -310,23 +310,30 @@ async fn one_purchase_presented_for_two_charges_at_once_pays_one() {
     let test = TestApp::builder().shop(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
-    // Apple's transactions name no order of ours: only that they are used once keeps them apart.
-    let mut charges = Vec::new();
-    for _ in 0..8 {
-        charges.push(requested(&service, &member, "APPLE_IAP").await);
+    // The stores' transactions name no order of ours: only that they are used once keeps them apart.
+    for (gateway, store, container) in [("APPLE_IAP", "apple", "IOS"), ("GOOGLE_IAP", "google", "AOS")] {
+        let mut charges = Vec::new();
+        for _ in 0..8 {
+            charges.push(requested(&service, &member, gateway).await);
+        }
+        let bought = shop.buy(json!({ "gateway": store, "sku": "coin_100" })).await;
+        let mut under_way = tokio::task::JoinSet::new();
+        for charge in &charges {
+            let (actor, order_id, bought) = (test.service(), order(charge).to_owned(), bought.clone());
+            under_way.spawn(async move {
+                match gateway {
+                    "APPLE_IAP" => crate::support::shop::apple(&actor, &order_id, &bought).await,
+                    _ => crate::support::shop::google(&actor, &order_id, "coin_100", &bought).await,
+                }
+            });
+        }
+        let answers = under_way.join_all().await;
+        let ended: Vec<_> = answers.iter().map(ended).collect();
+        let complete = ended.iter().filter(|end| **end == (Some("COMPLETE"), false, None)).count();
+        let used = ended.iter().filter(|end| end.2 == Some("TRANSACTION_ALREADY_USED")).count();
+        assert_eq!((complete, used), (1, 7), "{gateway}: {ended:?}");
+        assert_eq!(balances(&test, &member, container).await, (100, 0));
     }
-    let signed = shop.buy(json!({ "gateway": "apple", "sku": "coin_100" })).await;
-    let mut under_way = tokio::task::JoinSet::new();
-    for charge in &charges {
-        let (actor, order_id, signed) = (test.service(), order(charge).to_owned(), signed.clone());
-        under_way.spawn(async move { crate::support::shop::apple(&actor, &order_id, &signed).await });
-    }
-    let answers = under_way.join_all().await;
-    let ended: Vec<_> = answers.iter().map(ended).collect();
-    let complete = ended.iter().filter(|end| **end == (Some("COMPLETE"), false, None)).count();
-    let used = ended.iter().filter(|end| end.2 == Some("TRANSACTION_ALREADY_USED")).count();
-    assert_eq!((complete, used), (1, 7), "{ended:?}");
-    assert_eq!(balances(&test, &member, "IOS").await, (100, 0));
     books_are_true(&test).await;
     test.stop().await;
 }

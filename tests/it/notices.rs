@@ -217,6 +217,13 @@ async fn without_a_lookup_what_was_told_reversed_is_not_credited_either() {
     assert_eq!(payverse(&test, "Sale", order(&honest), "T3").await.0, 200);
     let messages = messages(&test).await;
     assert!(messages.last().unwrap().contains("look both up"), "{messages:?}");
+    // What has paid one order pays no other.
+    let other = requested(&test.service(), &member, "PAYVERSE").await;
+    assert_eq!(payverse(&test, "Sale", order(&other), "T1").await.0, 200);
+    assert_eq!(status(&test, &other).await, "REQUEST");
+    let told = alarms(&test).await;
+    assert_eq!(told.last().unwrap(), "CHARGE_MISMATCH CRITICAL TRANSACTION_ALREADY_USED");
+    assert_eq!(balances(&test, &member, "PG").await, (100, 0));
     test.stop().await;
 }
 

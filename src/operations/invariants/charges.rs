@@ -16,6 +16,15 @@ pub(super) const INVARIANTS: &[Invariant] = &[
          WHERE w.charge_can <> entries.bought OR w.bonus_can <> entries.given"
     ),
     invariant!(
+        "balances-have-entries",
+        "No wallet has a balance without a ledger entry.",
+        "SELECT concat_ws('/', w.member_id, w.container)
+         FROM (SELECT member_id, container, charge_can, bonus_can FROM wallet ORDER BY member_id DESC, container DESC LIMIT $1) w
+         WHERE (w.charge_can <> 0 OR w.bonus_can <> 0) AND NOT EXISTS (
+             SELECT 1 FROM ledger_entry l WHERE l.member_id = w.member_id AND l.container = w.container OFFSET 0
+         )"
+    ),
+    invariant!(
         "charges-credited-once",
         "Every COMPLETE charge has its one ledger entry, over its can, and no other charge has one.",
         "SELECT c.id FROM (
@@ -48,6 +57,22 @@ pub(super) const INVARIANTS: &[Invariant] = &[
              SELECT 1 FROM charge c
              WHERE c.order_id = j.idempotency_key AND (j.status <> 'DONE' OR (c.id = j.result_charge_id AND c.status = 'EVENT'
                  AND c.can = j.additional_can AND c.member_id = j.member_id)) OFFSET 0
+         )"
+    ),
+    invariant!(
+        "jobs-earned-once",
+        "Every job was earned by a COMPLETE charge of its member, and no earlier job by the same charge for the same reason.",
+        "SELECT j.id FROM (
+             SELECT id, source_charge_id, member_id, job_type, charge_event_id
+             FROM charge_event_job ORDER BY created_at DESC, id DESC LIMIT $1
+         ) j
+         WHERE NOT EXISTS (
+             SELECT 1 FROM charge c
+             WHERE c.id = j.source_charge_id AND c.status = 'CHARGE' AND c.payment_status = 'COMPLETE' AND c.member_id = j.member_id OFFSET 0
+         ) OR EXISTS (
+             SELECT 1 FROM charge_event_job o
+             WHERE o.source_charge_id = j.source_charge_id AND o.job_type = j.job_type
+               AND o.charge_event_id IS NOT DISTINCT FROM j.charge_event_id AND o.id < j.id OFFSET 0
          )"
     ),
     invariant!(

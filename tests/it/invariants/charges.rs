@@ -24,6 +24,7 @@ pub fn breaks() -> Vec<(&'static str, String, &'static str)> {
             format!("{CHARGE}{COMPLETE}{CREDITED} UPDATE wallet SET charge_can = 101;"),
             "3/PG",
         ),
+        ("balances-have-entries", format!("{CHARGE} UPDATE wallet SET bonus_can = 1;"), "3/PG"),
         ("charges-credited-once", format!("{CHARGE}{COMPLETE}"), "7"),
         ("charges-credited-once", format!("{CHARGE}{CREDITED}"), "7"),
         ("bonuses-have-jobs", format!("{CHARGE}{COMPLETE}{CREDITED}{BONUS}"), "8"),
@@ -34,6 +35,26 @@ pub fn breaks() -> Vec<(&'static str, String, &'static str)> {
                  UPDATE charge_event_job SET status = 'DONE', result_charge_id = 8, processed_at = now(), additional_can = 11;"
             ),
             "9",
+        ),
+        ("jobs-earned-once", format!("{CHARGE}{JOB}'PENDING', gen_random_uuid(), NULL, NULL);"), "9"),
+        (
+            "jobs-earned-once",
+            format!(
+                "{CHARGE}{COMPLETE}{CREDITED}{JOB}'PENDING', gen_random_uuid(), NULL, NULL); INSERT INTO member (id) VALUES (4);
+                 UPDATE charge_event_job SET member_id = 4;"
+            ),
+            "9",
+        ),
+        (
+            "jobs-earned-once",
+            format!(
+                "{CHARGE}{COMPLETE}{CREDITED}{JOB}'PENDING', gen_random_uuid(), NULL, NULL);
+                 INSERT INTO charge_event_job (id, source_charge_id, member_id, job_type, idempotency_key, additional_can, payment_gateway,
+                     container, method_snapshot, status, flow_id)
+                 SELECT 10, source_charge_id, member_id, job_type, 'another', additional_can, payment_gateway, container,
+                     method_snapshot, status, flow_id FROM charge_event_job;"
+            ),
+            "10",
         ),
         (
             "job-leases",

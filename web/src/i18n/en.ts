@@ -503,6 +503,8 @@ export const en = {
     "charges-credited-once": "Every completed charge is credited once.",
     "bonuses-have-jobs": "Every bonus charge has its one granted job.",
     "jobs-granted-once": "Every granted job has its one bonus charge.",
+    "jobs-earned-once": "Every job was earned by a completed charge of its member, once for each reason.",
+    "balances-have-entries": "No wallet has a balance without a ledger entry.",
     "job-leases": "Nobody grants a bonus for longer than an hour.",
     "unpaid-charges-asked-about": "The gateway is asked about every charge that may have been paid.",
     "presented-references-asked-about":

@@ -495,6 +495,8 @@ export const ko: Dictionary = {
     "charges-credited-once": "완료된 모든 충전은 한 번만 적립됩니다.",
     "bonuses-have-jobs": "모든 보너스 충전에는 지급된 작업이 하나 있습니다.",
     "jobs-granted-once": "지급된 모든 작업에는 보너스 충전이 하나 있습니다.",
+    "jobs-earned-once": "모든 작업은 그 회원의 완료된 충전이 사유마다 한 번씩 얻은 것입니다.",
+    "balances-have-entries": "원장 기록 없이 잔액이 있는 지갑은 없습니다.",
     "job-leases": "보너스 지급은 한 시간을 넘기지 않습니다.",
     "unpaid-charges-asked-about": "결제되었을 수 있는 모든 충전은 결제사에 확인합니다.",
     "presented-references-asked-about": "제시된 모든 거래는 결제사가 최종 답을 줄 때까지 확인합니다.",

@@ -263,6 +263,7 @@ test("everything can be done by keyboard alone, in Hangul mode too", async ({ st
   await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
   await page.keyboard.press("Escape");
   await page.goto("/payments");
+  await expect(page.getByLabel("Value")).toBeVisible();
   await press("Digit7", "/");
   await expect(page.getByLabel("Value")).toBeFocused();
   await page.getByLabel("Filter by").focus();

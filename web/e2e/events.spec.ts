@@ -12,7 +12,7 @@ test("a payment's event that fails is seen live, found, requeued and seen publis
 
   await page.goto(`/payments/${payment}`);
   await expect(chip(page, "COMPLETED")).toBeVisible();
-  await page.getByRole("link", { name: "PAYMENT_COMPLETED", exact: true }).click();
+  await page.getByRole("link", { name: "PAYMENT_COMPLETED", exact: true }).first().click();
   await expect(chip(page, "DEAD_LETTERED")).toBeVisible();
   await expect(page.getByText("Waits for a person")).toBeVisible();
   await expect(page.getByText("312 NO_ROUTE").first()).toBeVisible();

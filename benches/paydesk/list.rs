@@ -1,5 +1,5 @@
-//! A page of 50 outbox events with 12 fields over HTTP, beside the same rows by bare Diesel, serde and axum; at few and
-//! at many rows.
+//! A page of 50 outbox events with 12 fields over HTTP, beside the same rows by bare Diesel, serde and axum, and beside
+//! the same by the GraphQL library alone; at few and at many rows.
 
 use std::{
     sync::{
@@ -9,7 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{Json, Router, extract::State, routing::get};
+use async_graphql::{Context, EmptyMutation, EmptySubscription, Object, Schema, SimpleObject};
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::State,
+    routing::{get, post},
+};
 use diesel::{
     QueryableByName,
     sql_types::{BigInt, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
@@ -31,7 +37,7 @@ const REQUESTS: u32 = 4_000;
 const LIST: &str = "{ outboxEvents(first: 50) { nodes { id eventId eventType aggregateType aggregateId status retryCount createdAt updatedAt publishedAt exchange routingKey } } }";
 
 /// The twelve fields.
-#[derive(QueryableByName, Serialize)]
+#[derive(QueryableByName, Serialize, SimpleObject)]
 #[serde(rename_all = "camelCase")]
 struct Row {
     #[diesel(sql_type = BigInt)]
@@ -66,13 +72,17 @@ pub async fn measure(scale: Scale) -> Vec<Figure> {
     for size in scale.of(&[10_000, 2_000_000], &[10_000, 200_000]) {
         growth::fill(&bench, rows, *size).await;
         rows = *size;
-        let (mut product, mut limit) = (Vec::new(), Vec::new());
+        let (mut product, mut limit, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for _round in 0..ROUNDS {
             product.push(by_graphql(&bench).await);
             limit.push(bare(&bench).await);
+            plain.push(plain_graphql(&bench).await);
         }
         let name = format!("list of 50 × 12 at {size} rows");
-        figures.push(Figure { name, unit: "per s", product, limit, target: "≥ 0.60" });
+        let unit = "per s";
+        figures.push(Figure { name, unit, product: product.clone(), limit, target: "≥ 0.60" });
+        let name = format!("list at {size} rows, beside async-graphql");
+        figures.push(Figure { name, unit, product, limit: plain, target: "–" });
     }
     bench.remove().await;
     figures
@@ -105,10 +115,8 @@ async fn by_graphql(bench: &Bench) -> f64 {
 
 async fn bare(bench: &Bench) -> f64 {
     let app = bench.app(&[]).await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let router = Router::new().route("/", get(rows)).with_state(app.db.clone());
-    let server = tokio::spawn(async move { axum::serve(listener, router).await });
+    let router = Router::new().route("/", get(async |State(db): State<Database>| Json(rows(&db).await)));
+    let (url, server) = serve(router.with_state(app.db.clone())).await;
     let client = HttpClient::new(Duration::from_secs(30), None).unwrap();
     let rate = rate(|| async {
         let answer = client.get(&url, &[]).await.unwrap();
@@ -121,7 +129,46 @@ async fn bare(bench: &Bench) -> f64 {
     rate
 }
 
-async fn rows(State(db): State<Database>) -> Json<Vec<Row>> {
+struct Plain;
+
+#[Object]
+impl Plain {
+    async fn outbox_events(&self, ctx: &Context<'_>) -> Vec<Row> {
+        rows(ctx.data_unchecked()).await
+    }
+}
+
+/// The library without anything of ours around it: no token, no limits, no connection of pages.
+async fn plain_graphql(bench: &Bench) -> f64 {
+    let app = bench.app(&[]).await;
+    let schema = Schema::build(Plain, EmptyMutation, EmptySubscription).data(app.db.clone()).finish();
+    let answer = async |State(schema): State<Schema<Plain, EmptyMutation, EmptySubscription>>,
+                        body: Bytes| {
+        let request: async_graphql::Request = serde_json::from_slice(&body).unwrap();
+        Json(Schema::execute(&schema, request).await)
+    };
+    let (url, server) = serve(Router::new().route("/", post(answer)).with_state(schema)).await;
+    let client = HttpClient::new(Duration::from_secs(30), None).unwrap();
+    let query = LIST.replace("(first: 50) { nodes {", " {").replace(" } } }", " } }");
+    let body = json!({ "query": query, "variables": {} }).to_string().into_bytes();
+    let rate = rate(|| async {
+        let answer = client.post_json(&url, &[], body.clone()).await.unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        assert_eq!(answer["data"]["outboxEvents"].as_array().unwrap().len(), 50);
+    })
+    .await;
+    server.abort();
+    assert!(app.shut_down().await);
+    rate
+}
+
+async fn serve(router: Router) -> (String, tokio::task::JoinHandle<std::io::Result<()>>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    (url, tokio::spawn(async move { axum::serve(listener, router).await }))
+}
+
+async fn rows(db: &Database) -> Vec<Row> {
     let statement = Statement::new(
         "SELECT id, event_id, event_type, aggregate_type, aggregate_id, status, retry_count, created_at, updated_at, published_at,
                 exchange, routing_key
@@ -129,5 +176,5 @@ async fn rows(State(db): State<Database>) -> Json<Vec<Row>> {
     );
     let mut rows: Vec<Row> = statement.load(&mut *db.read().await.unwrap()).await.unwrap();
     rows.truncate(50);
-    Json(rows)
+    rows
 }

@@ -20,7 +20,9 @@ use crate::{
 };
 
 const CONCURRENCY: usize = 32;
-const PAYMENTS: u32 = 3_000;
+const PAYMENTS: u32 = 4_000;
+/// Payments before, so that connections, plans and caches are there, as the limit's are.
+const WARM_UP: u32 = 500;
 const CREATE: &str = "mutation ($input: CreateKeyInPaymentInput!) { createKeyInPayment(input: $input) { payment { status } userErrors { code } } }";
 
 pub async fn measure(scale: Scale) -> Vec<Figure> {
@@ -38,25 +40,32 @@ pub async fn measure(scale: Scale) -> Vec<Figure> {
     figures
 }
 
-/// Does `one` for each number below `PAYMENTS`, `CONCURRENCY` at a time; the seconds it took.
+/// Does `one` for each of `PAYMENTS` numbers after those of the warm-up, `CONCURRENCY` at a time; the seconds it took.
 async fn in_parallel<W, F>(workers: Vec<W>, one: impl Fn(Arc<W>, u32) -> F) -> f64
 where
     F: Future<Output = ()>,
 {
-    let (next, started) = (AtomicU32::new(0), Instant::now());
-    let work = |worker: W| {
-        let (worker, next, one) = (Arc::new(worker), &next, &one);
-        async move {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= PAYMENTS {
-                    return;
+    let workers: Vec<Arc<W>> = workers.into_iter().map(Arc::new).collect();
+    let work = async |numbers: std::ops::Range<u32>| {
+        let (next, end) = (AtomicU32::new(numbers.start), numbers.end);
+        let (next, one) = (&next, &one);
+        let worker = |worker: &Arc<W>| {
+            let worker = Arc::clone(worker);
+            async move {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= end {
+                        return;
+                    }
+                    one(Arc::clone(&worker), number).await;
                 }
-                one(Arc::clone(&worker), number).await;
             }
-        }
+        };
+        join_all(workers.iter().map(worker)).await;
     };
-    join_all(workers.into_iter().map(work)).await;
+    work(0..WARM_UP).await;
+    let started = Instant::now();
+    work(WARM_UP..WARM_UP + PAYMENTS).await;
     started.elapsed().as_secs_f64()
 }
 
@@ -73,8 +82,7 @@ async fn paid(delay_ms: u64) -> f64 {
     let simulator = Simulator::start("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let client = HttpClient::new(Duration::from_secs(30), None).unwrap();
     if delay_ms > 0 {
-        let behaviour =
-            json!({ "gateway": "toss", "operation": "key-in", "times": PAYMENTS, "delayMs": delay_ms });
+        let behaviour = json!({ "gateway": "toss", "operation": "key-in", "times": PAYMENTS + WARM_UP, "delayMs": delay_ms });
         let url = format!("{}/_control/behaviours", simulator.base_url());
         client.post_json(&url, &[], behaviour.to_string().into_bytes()).await.unwrap();
     }

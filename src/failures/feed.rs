@@ -94,7 +94,9 @@ impl FailureFeed {
 
     /// The newest position, for a subscriber that wants to note where it begins.
     pub async fn last_position(&self) -> Result<i64, DbError> {
-        Ok(store::last_position(&mut *self.db.read().await?).await?)
+        // A read's state is kilobytes, and would be part of each subscriber for as long as it lasts.
+        let read = Box::pin(async { Ok(store::last_position(&mut *self.db.read().await?).await?) });
+        read.await
     }
 
     /// Subscribers now.
@@ -230,7 +232,10 @@ impl Reader {
             return Ok(Some(failure));
         }
         let Some(from) = self.replay else { return Ok(None) };
-        let page = store::after(&mut *self.db.read().await?, from, PAGE).await?;
+        let page = Box::pin(async {
+            Ok::<_, DbError>(store::after(&mut *self.db.read().await?, from, PAGE).await?)
+        });
+        let page = page.await?;
         let full = i64::try_from(page.len()).unwrap_or(i64::MAX) == PAGE;
         self.replay = page.last().and_then(|failure| failure.position).filter(|_| full);
         self.page = page.into_iter();

@@ -84,9 +84,9 @@ impl Session {
         match end {
             End::Close(Close(code, reason)) => {
                 let frame = CloseFrame { code, reason: reason.into() };
-                self.finish(Some(Message::Close(Some(frame)))).await;
+                Box::pin(self.finish(Some(Message::Close(Some(frame))))).await;
             }
-            End::Left => self.finish(None).await,
+            End::Left => Box::pin(self.finish(None)).await,
             End::Gone => {}
         }
     }
@@ -137,7 +137,8 @@ impl Session {
         match message {
             Message::Text(text) => {
                 let message = ClientMessage::read(text.as_str()).ok_or(End::Close(INVALID))?;
-                self.handle(message).await
+                // A client says little, and what answering it takes would be part of each socket for good.
+                Box::pin(self.handle(message)).await
             }
             Message::Binary(_) => Err(End::Close(INVALID)),
             Message::Close(_) => Err(End::Left),

@@ -38,10 +38,11 @@ pub async fn measure(scale: Scale) -> [Figure; 3] {
     ]
 }
 
-/// PENDING events that nobody has handed over.
+/// PENDING events that nobody has handed over, with ids in the order of time as Paydesk's own are.
 pub async fn backlog(bench: &Bench, events: i32) {
-    let sql = "INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
-               SELECT 'BENCH', 'BENCH', n::text, $1, 'bench', $2::text::json FROM generate_series(1, $3) n";
+    let sql = "INSERT INTO payment_outbox (event_id, flow_id, event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+               SELECT id, id, 'BENCH', 'BENCH', n::text, $1, 'bench', $2::text::json
+               FROM (SELECT n, ('019b0000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, $3) n) s";
     bench.client.execute(sql, &[&bench.exchange(), &data().to_string(), &events]).await.unwrap();
     bench.settle().await;
 }

@@ -411,6 +411,34 @@ async fn a_silent_connection_is_noticed_by_its_heartbeat_and_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_consumer_that_the_broker_made_too_late_keeps_no_message() {
+    let toss = Toss::start().await;
+    let (host, through) = broker();
+    let proxy = Proxy::start(host).await;
+    // The names are known, and the queue is there, before anybody consumes it.
+    let first = TestApp::builder().set("workers", "false").start().await;
+    let queue = first.name(QUEUE);
+    // AMQP's basic.consume of this queue: class 60, method 20, a reserved number, the name with its length.
+    let mut consume = vec![0, 60, 0, 20, 0, 0, u8::try_from(queue.len()).unwrap()];
+    consume.extend(queue.as_bytes());
+    proxy.answer_late(&consume, Duration::from_secs(4));
+    let test = TestApp::builder()
+        .toss(&toss)
+        .test_card(APPROVED)
+        .amqp_url(through(&proxy.addr.to_string()))
+        .set("amqp-connect-timeout", "1s")
+        .start_beside(&first)
+        .await;
+    test.consuming().await;
+    // Two consumers would share them.
+    for meeting in 1..=4 {
+        paid(&test, meeting).await;
+    }
+    test.stop().await;
+    first.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_process_told_to_stop_ends_what_it_has_in_hand_and_leaves_the_rest() {
     let toss = Toss::start().await;
     let test = TestApp::builder().set("workers", "false").start().await;

@@ -1,11 +1,16 @@
 //! A TCP proxy that a test puts before a service to break its connections without breaking the service.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::watch,
+    time::Instant,
 };
 
 /// What the proxy does with connections.
@@ -26,6 +31,22 @@ enum Mode {
 pub struct Proxy {
     pub addr: SocketAddr,
     mode: watch::Sender<Mode>,
+    late: Late,
+}
+
+/// What is answered late, once, and how late.
+#[derive(Clone, Default)]
+struct Late(Arc<Mutex<Option<(Vec<u8>, Duration)>>>);
+
+impl Late {
+    /// How long the answer to what was sent has to wait.
+    fn wait(&self, sent: &[u8]) -> Option<Duration> {
+        let mut late = self.0.lock().unwrap();
+        let (marker, by) = late.as_ref()?;
+        let by = sent.windows(marker.len()).any(|part| part == marker).then_some(*by)?;
+        *late = None;
+        Some(by)
+    }
 }
 
 impl Proxy {
@@ -34,14 +55,15 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let mode = watch::Sender::new(Mode::Pass);
-        let modes = mode.clone();
+        let late = Late::default();
+        let (modes, answers) = (mode.clone(), late.clone());
         tokio::spawn(async move {
             while let Ok((client, _peer)) = listener.accept().await {
-                let (upstream, modes) = (upstream.clone(), modes.subscribe());
-                tokio::spawn(async move { serve(client, upstream, modes).await });
+                let (upstream, modes, late) = (upstream.clone(), modes.subscribe(), answers.clone());
+                tokio::spawn(async move { serve(client, upstream, modes, late).await });
             }
         });
-        Self { addr, mode }
+        Self { addr, mode, late }
     }
 
     /// Starts a proxy before a service's URL (`scheme://user:password@host:port/path`); and the URL through it.
@@ -72,9 +94,14 @@ impl Proxy {
     pub fn refuse(&self) {
         self.mode.send_replace(Mode::Refuse);
     }
+
+    /// Whatever is said on a connection after the client has sent `marker` on it, the next time, comes so much later.
+    pub fn answer_late(&self, marker: &[u8], by: Duration) {
+        *self.late.0.lock().unwrap() = Some((marker.to_vec(), by));
+    }
 }
 
-async fn serve(client: TcpStream, upstream: String, mut modes: watch::Receiver<Mode>) {
+async fn serve(client: TcpStream, upstream: String, mut modes: watch::Receiver<Mode>, late: Late) {
     if *modes.borrow() == Mode::Refuse {
         return;
     }
@@ -82,9 +109,17 @@ async fn serve(client: TcpStream, upstream: String, mut modes: watch::Receiver<M
     let (client_read, client_write) = client.into_split();
     let (server_read, server_write) = server.into_split();
     let (up, down) = (modes.clone(), modes.clone());
+    let answers_at = Mutex::new(Instant::now());
+    let sent = |bytes: &[u8]| {
+        if let Some(by) = late.wait(bytes) {
+            *answers_at.lock().unwrap() = Instant::now() + by;
+        }
+        Instant::now()
+    };
+    let answered = |_bytes: &[u8]| *answers_at.lock().unwrap();
     tokio::select! {
-        () = pump(client_read, server_write, up) => {}
-        () = pump(server_read, client_write, down) => {}
+        () = pump(client_read, server_write, up, sent) => {}
+        () = pump(server_read, client_write, down, answered) => {}
         _ = modes.wait_for(|mode| *mode == Mode::Refuse) => {}
     }
 }
@@ -93,6 +128,7 @@ async fn pump(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     mut modes: watch::Receiver<Mode>,
+    until: impl Fn(&[u8]) -> Instant,
 ) {
     let mut buffer = vec![0_u8; 16 * 1024];
     loop {
@@ -107,6 +143,7 @@ async fn pump(
             }
             Mode::Pass | Mode::Freeze | Mode::Refuse => {}
         }
+        tokio::time::sleep_until(until(&buffer[..read])).await;
         if read == 0 || to.write_all(&buffer[..read]).await.is_err() {
             return;
         }

@@ -34,18 +34,25 @@ pub struct Proxy {
     late: Late,
 }
 
-/// What is answered late, once, and how late.
+/// What is answered late, once.
 #[derive(Clone, Default)]
-struct Late(Arc<Mutex<Option<(Vec<u8>, Duration)>>>);
+struct Late(Arc<Mutex<Option<LateAnswer>>>);
+
+struct LateAnswer {
+    /// What the client sends.
+    marker: Vec<u8>,
+    by: Duration,
+}
 
 impl Late {
     /// How long the answer to what was sent has to wait.
     fn wait(&self, sent: &[u8]) -> Option<Duration> {
         let mut late = self.0.lock().unwrap();
-        let (marker, by) = late.as_ref()?;
-        let by = sent.windows(marker.len()).any(|part| part == marker).then_some(*by)?;
-        *late = None;
-        Some(by)
+        let answer = late.as_ref()?;
+        if !sent.windows(answer.marker.len()).any(|part| part == answer.marker) {
+            return None;
+        }
+        late.take().map(|answer| answer.by)
     }
 }
 
@@ -97,7 +104,7 @@ impl Proxy {
 
     /// Whatever is said on a connection after the client has sent `marker` on it, the next time, comes so much later.
     pub fn answer_late(&self, marker: &[u8], by: Duration) {
-        *self.late.0.lock().unwrap() = Some((marker.to_vec(), by));
+        *self.late.0.lock().unwrap() = Some(LateAnswer { marker: marker.to_vec(), by });
     }
 }
 

@@ -5,10 +5,12 @@ import { Can } from "@/features/charges/list";
 import { type ProductRowFragment, ProductsDocument, SaveProductDocument } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { gql } from "@/lib/gql";
+import { useHotkeys } from "@/lib/hotkeys";
 import { count } from "@/lib/money";
 import { session } from "@/lib/session";
 import { useSettings } from "@/lib/settings";
 import { useStore } from "@/lib/store";
+import { LiveIndicator, PauseButton, paused } from "@/ui/Live";
 import { EmptyState, ErrorState, StaleNotice } from "@/ui/Messages";
 import { Money } from "@/ui/Money";
 import { PageTitle } from "@/ui/PageTitle";
@@ -19,15 +21,22 @@ import { showWhole } from "@/ui/whole";
 import { useZoneTitle } from "@/ui/zone";
 import { CONTAINERS, type Draft, draftOf, inputOf, twin } from "./draft";
 
+/** How often the list is looked at. */
+const REFRESH_MS = 3_000;
+
 const keyOf = ({ container, sku }: ProductRowFragment) => `${container}:${sku}`;
 
 /** What can be bought, and what could be. */
 export function ProductsPage() {
   const t = useT();
   const isAdmin = useStore(session)?.viewer?.roles.includes("ADMIN") ?? false;
+  const isPaused = useStore(paused);
+  useHotkeys({ KeyP: () => paused.set(!paused.get()) });
   const query = useQuery({
     queryKey: ["products"],
     queryFn: async ({ signal }) => (await gql(ProductsDocument, {}, signal)).canProducts,
+    refetchInterval: isPaused ? false : REFRESH_MS,
+    refetchOnWindowFocus: !isPaused,
   });
   /** The product that is being changed; a new one has none. */
   const [open, setOpen] = useState<{ product?: ProductRowFragment }>();
@@ -48,6 +57,8 @@ export function ProductsPage() {
           <Plus size={13} aria-hidden="true" />
           {t.product.create}
         </button>
+        <LiveIndicator />
+        <PauseButton />
       </PageTitle>
       {query.error && !products ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : null}
       <div className="min-h-0 flex-1 overflow-auto" aria-busy={query.isPending}>

@@ -15,7 +15,7 @@ function InRefunds({ search: { userId, meetingId, flowId } }: { search: ListSear
   return (
     <span className="block">
       {t.list.refunded}{" "}
-      <Link to="/refunds" search={{ userId, meetingId, flowId } as never} className="link">
+      <Link to="/refunds" search={{ userId, meetingId, flowId } as never} className="link underline">
         {t.list.lookInRefunds}
       </Link>
     </span>

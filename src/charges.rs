@@ -34,7 +34,7 @@ pub use list::{ChargeFilter, by_ids, find};
 pub use member::{Member, MemberInput, UpsertMemberError, find_member, members_by_ids};
 pub use model::{Charge, ChargePaymentStatus, ChargeStatus, Container};
 pub use notice::{NoticeError, Noticed};
-pub use product::{CanProduct, CanProductInput, UpsertProductError, products};
+pub use product::{CanProduct, CanProductInput, ProductChange, UpsertProductError, products};
 pub use promotion::{
     ChargeEvent, ChargeEventInput, PromotionChange, PromotionError, PromotionFilter, is_any_active,
     promotions_by_ids,

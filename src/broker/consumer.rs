@@ -116,7 +116,7 @@ impl Broker {
             let delivery = tokio::select! {
                 delivery = consumer.next() => delivery,
                 Some(_done) = in_hand.next() => continue,
-                misdeclared = &mut kept => return End::Misdeclared(misdeclared),
+                lost = &mut kept => return lost.into(),
                 () = tokio::time::sleep(LOOK_AGAIN) => {
                     if connection.status().connected() && channel.status().connected() {
                         continue;

@@ -39,13 +39,15 @@ impl From<BrokerError> for TopologyError {
 
 impl Broker {
     /// Keeps what a queue needs there while its messages are consumed: a part that was deleted comes back, before
-    /// messages vanish for long. Ends when the broker has a part otherwise, which the text names.
-    pub(super) async fn keep_inbound(&self, connection: &Connection, queue: InboundQueue) -> String {
+    /// messages vanish for long. Ends when the broker has a part otherwise, which the text names, or when the queue has no
+    /// consumer, not even us: one that is deleted and there again at once may lose its consumers without a word.
+    pub(super) async fn keep_inbound(&self, connection: &Connection, queue: InboundQueue) -> TopologyError {
         loop {
             tokio::time::sleep(self.config.amqp_redeclare_interval).await;
             match self.declare_inbound(connection, queue).await {
-                Ok(()) => {}
-                Err(TopologyError::Refused(text)) => return text,
+                Ok(0) => return TopologyError::Lost("the queue has lost its consumers".to_owned()),
+                Ok(_consumers) => {}
+                Err(refused @ TopologyError::Refused(_)) => return refused,
                 // Whoever consumes notices a lost connection; the rest is tried again.
                 Err(TopologyError::Lost(error)) => {
                     tracing::debug!(queue = queue.name, error, "the queue was not declared anew");
@@ -55,19 +57,20 @@ impl Broker {
     }
 
     /// Declares a queue with all that it needs: its exchange and binding, the dead-letter exchange, queue and binding.
-    /// On a channel of its own, which a refusal closes.
+    /// On a channel of its own, which a refusal closes. Tells how many consumers it has.
     pub(super) async fn declare_inbound(
         &self,
         connection: &Connection,
         queue: InboundQueue,
-    ) -> Result<(), TopologyError> {
+    ) -> Result<u32, TopologyError> {
         let channel = self.in_time(connection.create_channel()).await?;
         let declaring = tokio::time::timeout(self.config.amqp_connect_timeout, self.declare(&channel, queue));
-        declaring.await.unwrap_or_else(|_elapsed| Err(BrokerError::TimedOut.into()))?;
-        Ok(self.in_time(channel.close(200, short("declared"))).await?)
+        let consumers = declaring.await.unwrap_or_else(|_elapsed| Err(BrokerError::TimedOut.into()))?;
+        self.in_time(channel.close(200, short("declared"))).await?;
+        Ok(consumers)
     }
 
-    async fn declare(&self, channel: &Channel, queue: InboundQueue) -> Result<(), TopologyError> {
+    async fn declare(&self, channel: &Channel, queue: InboundQueue) -> Result<u32, TopologyError> {
         let name = self.name(queue.name);
         let dead_letters = format!("{name}.dlq");
         let (events, dlx) = (self.name(MEETING_EVENTS), self.name(DEAD_LETTERS));
@@ -85,8 +88,9 @@ impl Broker {
         bind(channel, &dead_letters, &dlx, &name).await?;
         arguments.insert(short("x-dead-letter-exchange"), text(&dlx));
         arguments.insert(short("x-dead-letter-routing-key"), text(&name));
-        self.declare_queue(channel, &name, arguments).await?;
-        bind(channel, &name, &events, queue.routing_key).await
+        let consumers = self.declare_queue(channel, &name, arguments).await?;
+        bind(channel, &name, &events, queue.routing_key).await?;
+        Ok(consumers)
     }
 
     async fn declare_queue(
@@ -94,10 +98,10 @@ impl Broker {
         channel: &Channel,
         name: &str,
         arguments: FieldTable,
-    ) -> Result<(), TopologyError> {
+    ) -> Result<u32, TopologyError> {
         let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
         let declared = channel.queue_declare(short(name), options, arguments).await;
-        declared.map(|_queue| ()).map_err(|error| refused("queue", name, error))
+        declared.map(|queue| queue.consumer_count()).map_err(|error| refused("queue", name, error))
     }
 
     fn queue_type(&self) -> &'static str {

@@ -192,7 +192,7 @@ impl Charges {
         let Reversal { transaction_id, price, .. } = reversal;
         let (gateway, price) = (gateway.as_str(), price.text());
         let message =
-            format!("{gateway} gave {price} of this purchase back (transaction {transaction_id}); {so}");
+            format!("{gateway} tells that {price} of this purchase went back (transaction {transaction_id}); {so}");
         let alarm = Alarm {
             kind: FailureKind::PurchaseReversed,
             code: "PURCHASE_REVERSED",

@@ -63,6 +63,17 @@ pub struct CanProductInput {
     pub is_active: bool,
 }
 
+/// A product to be written.
+#[derive(Debug)]
+pub struct ProductChange<'a> {
+    /// What it becomes.
+    pub input: CanProductInput,
+    /// What `updated_at` was when the caller read it; if given, nobody else's change is written over.
+    pub expected_updated_at: Option<Instant>,
+    /// Why; for the audit log.
+    pub reason: Option<&'a str>,
+}
+
 /// Why a product was not written.
 #[derive(Debug, Error)]
 pub enum UpsertProductError {
@@ -74,6 +85,9 @@ pub enum UpsertProductError {
         /// What it must be.
         message: String,
     },
+    /// Somebody has changed it since the caller read it.
+    #[error("the product {0} was changed meanwhile: read it again")]
+    ChangedMeanwhile(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] DbError),
@@ -117,6 +131,14 @@ impl CanProductInput {
         }
         Ok(())
     }
+
+    /// Whether a product is like this already.
+    fn is_in(&self, product: &CanProduct) -> bool {
+        self.can == product.can
+            && self.price == product.price
+            && self.title.trim() == product.title
+            && self.is_active == product.is_active
+    }
 }
 
 impl Charges {
@@ -125,9 +147,10 @@ impl Charges {
     pub async fn upsert_product(
         &self,
         admin: &AdminPrincipal,
-        input: CanProductInput,
+        change: ProductChange<'_>,
         request_id: &str,
     ) -> Result<CanProduct, UpsertProductError> {
+        let ProductChange { input, expected_updated_at, reason } = change;
         input.check()?;
         let written = Written {
             container: input.container.as_str(),
@@ -139,6 +162,15 @@ impl Charges {
         };
         let mut tx = self.db.begin().await?;
         let before = locked(tx.conn(), input.container, &input.sku).await?;
+        // The same again, sent anew because its answer was lost, is no conflict with itself.
+        let is_like = before.as_ref().is_some_and(|before| input.is_in(before));
+        if expected_updated_at.is_some()
+            && expected_updated_at != before.as_ref().map(|it| it.updated_at)
+            && !is_like
+        {
+            tx.rollback().await?;
+            return Err(UpsertProductError::ChangedMeanwhile(input.sku));
+        }
         let after: CanProduct = diesel::insert_into(can_product::table)
             .values(&written)
             .on_conflict((can_product::container, can_product::sku))
@@ -152,7 +184,7 @@ impl Charges {
             action: "upsertCanProduct",
             target_type: SubjectType::CanProduct.as_str(),
             target_id: format!("{}:{}", after.container, after.sku),
-            reason: None,
+            reason,
             before: before.as_ref().map(state),
             after: Some(state(&after)),
             request_id,

@@ -7,8 +7,8 @@ use super::{
     charge::{ContainerEnum, container},
     error::ApiError,
     guard,
-    input::{self, UserError, unknown_value},
-    scalars::Long,
+    input::{self, UserError, UserErrorCode, unknown_value},
+    scalars::{DateTime, Long},
     schema::Services,
 };
 use crate::charges::{self, CanProduct, UpsertProductError};
@@ -47,6 +47,11 @@ impl CanProductObject {
     /// Whether it can be bought now.
     async fn is_active(&self) -> bool {
         self.0.is_active
+    }
+
+    /// When it last changed.
+    async fn updated_at(&self) -> DateTime {
+        DateTime(self.0.updated_at)
     }
 }
 
@@ -102,14 +107,19 @@ pub struct CanProductMutation;
 
 #[Object]
 impl CanProductMutation {
-    /// Puts a product on the price list, or changes it. Charges that were requested before keep their price. ADMIN; audited.
-    /// The same again has no second effect.
+    /// Puts a product on the price list, or changes it. Charges that were requested before keep their price. ADMIN; audited,
+    /// with the `reason`. The same again has no second effect. With `expectedUpdatedAt`, the `updatedAt` that the caller
+    /// has seen, another's change since then is not written over: CHANGED_MEANWHILE.
     async fn upsert_can_product(
         &self,
         ctx: &Context<'_>,
         input: CanProductInput,
+        expected_updated_at: Option<DateTime>,
+        reason: Option<String>,
     ) -> Result<CanProductPayload, ApiError> {
         let admin = guard::admin(ctx)?;
+        let expected_updated_at = expected_updated_at.map(|at| at.0);
+        let reason = input::optional_reason(reason.as_deref())?;
         let input = charges::CanProductInput {
             container: input.container.into(),
             sku: input.sku,
@@ -118,15 +128,19 @@ impl CanProductMutation {
             title: input.title,
             is_active: input.is_active,
         };
-        match Services::of(ctx)?.charges.upsert_product(&admin, input, RequestId::of(ctx)).await {
+        let change = charges::ProductChange { input, expected_updated_at, reason };
+        let refused = |error| Ok(CanProductPayload { can_product: None, user_errors: vec![error] });
+        match Services::of(ctx)?.charges.upsert_product(&admin, change, RequestId::of(ctx)).await {
             Ok(product) => Ok(CanProductPayload {
                 can_product: Some(CanProductObject(product)),
                 user_errors: Vec::new(),
             }),
-            Err(UpsertProductError::InvalidInput { field, message }) => Ok(CanProductPayload {
-                can_product: None,
-                user_errors: vec![UserError::invalid(&[field], message)],
-            }),
+            Err(UpsertProductError::InvalidInput { field, message }) => {
+                refused(UserError::invalid(&[field], message))
+            }
+            Err(error @ UpsertProductError::ChangedMeanwhile(_)) => {
+                refused(UserError::new(UserErrorCode::ChangedMeanwhile, error.to_string()))
+            }
             Err(UpsertProductError::Database(error)) => Err(input::failed(error)),
         }
     }

@@ -464,19 +464,36 @@ async fn members_and_products_are_written_and_what_operators_did_is_audited() {
         let data = test.admin().data(product, bad).await;
         assert_eq!(data["upsertCanProduct"]["userErrors"][0]["field"], json!(["input", field]));
     }
-    test.admin().data(product, input("coin_100", 120, 9_900, false)).await;
+    // What somebody else has changed since it was read is not written over; the same again is no conflict.
+    let seen = "mutation ($input: CanProductInput!, $seen: DateTime) {
+        upsertCanProduct(input: $input, expectedUpdatedAt: $seen, reason: \"spring\") { canProduct { updatedAt } userErrors { code } } }";
+    let write = async |price: i64, seen_at: Value| {
+        let mut variables = input("coin_100", 120, price, false);
+        variables["seen"] = seen_at;
+        test.admin().data(seen, variables).await["upsertCanProduct"].take()
+    };
+    let read = "{ canProducts(inactiveToo: true) { sku container updatedAt } }";
+    let all = test.service().data(read, json!({})).await;
+    let known = all["canProducts"].as_array().unwrap();
+    let known = known.iter().find(|one| one["sku"] == "coin_100" && one["container"] == "PG").unwrap();
+    let changed = write(9_900, known["updatedAt"].clone()).await;
+    assert_eq!(changed["userErrors"], json!([]));
+    assert_eq!(write(9_900, known["updatedAt"].clone()).await["userErrors"], json!([]));
+    let late = write(8_000, known["updatedAt"].clone()).await;
+    assert_eq!(late["userErrors"], json!([{ "code": "CHANGED_MEANWHILE" }]));
     let listed = async |arguments: &str| {
         let query = format!("{{ canProducts{arguments} {{ sku container }} }}");
         test.service().data(&query, json!({})).await["canProducts"].as_array().unwrap().len()
     };
     assert_eq!((listed("").await, listed("(inactiveToo: true)").await), (14, 15));
-    let audited = "SELECT concat_ws(' ', actor, action, target_type, target_id, before IS NOT NULL) FROM audit_entry ORDER BY id";
+    let audited = "SELECT concat_ws(' ', actor, action, target_type, target_id, before IS NOT NULL, reason) FROM audit_entry ORDER BY id";
     assert_eq!(
         test.db.values::<String>(audited).await,
         [
             "admin upsertMember MEMBER 2 t",
             "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t",
-            "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t",
+            "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t spring",
+            "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t spring",
         ]
     );
     test.stop().await;

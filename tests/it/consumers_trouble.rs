@@ -369,8 +369,13 @@ async fn while_the_database_is_away_nothing_is_tried_or_rejected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn quorum_queues_are_consumed_likewise() {
     let toss = Toss::start().await;
-    let test =
-        TestApp::builder().toss(&toss).test_card(APPROVED).set("amqp-queue-type", "quorum").start().await;
+    let test = TestApp::builder()
+        .toss(&toss)
+        .test_card(APPROVED)
+        .set("amqp-queue-type", "quorum")
+        .set("amqp-redeclare-interval", "200ms")
+        .start()
+        .await;
     test.consuming().await;
     paid(&test, 1).await;
     test.send_bytes(REGISTER, b"not json").await;

@@ -110,6 +110,7 @@ test.describe("pages", () => {
       ["promotions", "/promotions"],
       ["promotion", `/promotions/${await one("SELECT max(id) FROM charge_event")}`],
       ["new-promotion", "/promotions/new"],
+      ["products", "/products"],
       ["members", "/members"],
       ["member", `/members/${member}`],
       ["settings", "/settings"],

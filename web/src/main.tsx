@@ -7,6 +7,7 @@ import { lastViewer, loadSession } from "./lib/session";
 import { dress } from "./lib/settings";
 import { routeTree } from "./routeTree.gen";
 import "./styles/index.css";
+import { Broken } from "./ui/Broken";
 
 /** The server does not know us any more: what it knows of us instead is shown. */
 const onError = (error: unknown) => {
@@ -41,6 +42,7 @@ const router = createRouter({
   defaultPreload: "intent",
   defaultPreloadStaleTime: 0,
   scrollRestoration: false,
+  defaultErrorComponent: Broken,
   // Texts alone: short, readable, and no id is ever taken for a number.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

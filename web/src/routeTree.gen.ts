@@ -24,6 +24,7 @@ import { Route as OutboxIndexRouteImport } from "./routes/outbox/index";
 import { Route as OutboxIdRouteImport } from "./routes/outbox/$id";
 import { Route as PaymentsIndexRouteImport } from "./routes/payments/index";
 import { Route as PaymentsIdRouteImport } from "./routes/payments/$id";
+import { Route as ProductsIndexRouteImport } from "./routes/products/index";
 import { Route as PromotionsIndexRouteImport } from "./routes/promotions/index";
 import { Route as PromotionsIdRouteImport } from "./routes/promotions/$id";
 import { Route as PromotionsNewRouteImport } from "./routes/promotions/new";
@@ -105,6 +106,11 @@ const PaymentsIdRoute = PaymentsIdRouteImport.update({
   path: "/payments/$id",
   getParentRoute: () => rootRouteImport,
 } as any);
+const ProductsIndexRoute = ProductsIndexRouteImport.update({
+  id: "/products/",
+  path: "/products/",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const PromotionsIndexRoute = PromotionsIndexRouteImport.update({
   id: "/promotions/",
   path: "/promotions/",
@@ -150,6 +156,7 @@ export interface FileRoutesByFullPath {
   "/members/": typeof MembersIndexRoute;
   "/outbox/": typeof OutboxIndexRoute;
   "/payments/": typeof PaymentsIndexRoute;
+  "/products/": typeof ProductsIndexRoute;
   "/promotions/": typeof PromotionsIndexRoute;
   "/refunds/": typeof RefundsIndexRoute;
 }
@@ -172,6 +179,7 @@ export interface FileRoutesByTo {
   "/members": typeof MembersIndexRoute;
   "/outbox": typeof OutboxIndexRoute;
   "/payments": typeof PaymentsIndexRoute;
+  "/products": typeof ProductsIndexRoute;
   "/promotions": typeof PromotionsIndexRoute;
   "/refunds": typeof RefundsIndexRoute;
 }
@@ -195,6 +203,7 @@ export interface FileRoutesById {
   "/members/": typeof MembersIndexRoute;
   "/outbox/": typeof OutboxIndexRoute;
   "/payments/": typeof PaymentsIndexRoute;
+  "/products/": typeof ProductsIndexRoute;
   "/promotions/": typeof PromotionsIndexRoute;
   "/refunds/": typeof RefundsIndexRoute;
 }
@@ -219,6 +228,7 @@ export interface FileRouteTypes {
     | "/members/"
     | "/outbox/"
     | "/payments/"
+    | "/products/"
     | "/promotions/"
     | "/refunds/";
   fileRoutesByTo: FileRoutesByTo;
@@ -241,6 +251,7 @@ export interface FileRouteTypes {
     | "/members"
     | "/outbox"
     | "/payments"
+    | "/products"
     | "/promotions"
     | "/refunds";
   id:
@@ -263,6 +274,7 @@ export interface FileRouteTypes {
     | "/members/"
     | "/outbox/"
     | "/payments/"
+    | "/products/"
     | "/promotions/"
     | "/refunds/";
   fileRoutesById: FileRoutesById;
@@ -286,6 +298,7 @@ export interface RootRouteChildren {
   MembersIndexRoute: typeof MembersIndexRoute;
   OutboxIndexRoute: typeof OutboxIndexRoute;
   PaymentsIndexRoute: typeof PaymentsIndexRoute;
+  ProductsIndexRoute: typeof ProductsIndexRoute;
   PromotionsIndexRoute: typeof PromotionsIndexRoute;
   RefundsIndexRoute: typeof RefundsIndexRoute;
 }
@@ -397,6 +410,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof PaymentsIdRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/products/": {
+      id: "/products/";
+      path: "/products";
+      fullPath: "/products/";
+      preLoaderRoute: typeof ProductsIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/promotions/": {
       id: "/promotions/";
       path: "/promotions";
@@ -454,6 +474,7 @@ const rootRouteChildren: RootRouteChildren = {
   MembersIndexRoute: MembersIndexRoute,
   OutboxIndexRoute: OutboxIndexRoute,
   PaymentsIndexRoute: PaymentsIndexRoute,
+  ProductsIndexRoute: ProductsIndexRoute,
   PromotionsIndexRoute: PromotionsIndexRoute,
   RefundsIndexRoute: RefundsIndexRoute,
 };

@@ -4,6 +4,22 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A product to be put on the price list or changed. */
+export type CanProductInput = {
+  /** Where it is sold. */
+  container: Container;
+  /** Its id there: 1 to 100 letters, digits, dots, dashes, underscores. */
+  sku: string;
+  /** How much can it is, from 1 on. */
+  can: number;
+  /** Whole KRW, from 1 on. */
+  price: number;
+  /** What the buyer reads, 1 to 100 characters. */
+  title: string;
+  /** Whether it can be bought. */
+  isActive: boolean;
+};
+
 /** A promotion to be made or changed. */
 export type ChargeEventInput = {
   /** 1 to 100 characters. */
@@ -730,6 +746,22 @@ export type ReconcilePaymentMutationVariables = Exact<{
 
 export type ReconcilePaymentMutation = { result: { payment: { id: string, status: PaymentStatus } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
 
+export type ProductRowFragment = { container: Container, sku: string, can: number, price: number, title: string, isActive: boolean, updatedAt: string };
+
+export type ProductsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ProductsQuery = { canProducts: Array<{ container: Container, sku: string, can: number, price: number, title: string, isActive: boolean, updatedAt: string }> };
+
+export type SaveProductMutationVariables = Exact<{
+  input: CanProductInput;
+  expectedUpdatedAt?: string | null | undefined;
+  reason?: string | null | undefined;
+}>;
+
+
+export type SaveProductMutation = { result: { canProduct: { container: Container, sku: string, can: number, price: number, title: string, isActive: boolean, updatedAt: string } | null, userErrors: Array<{ code: UserErrorCode, message: string }> } };
+
 export type PromotionRowFragment = { id: string, title: string, startAt: string, endAt: string, addPercent: number, availableCount: number, isActive: boolean, createdAt: string, updatedAt: string };
 
 export type PromotionsQueryVariables = Exact<{
@@ -1398,6 +1430,17 @@ export const PageFragmentDoc = new TypedDocumentString(`
   endCursor
 }
     `, {"fragmentName":"Page"}) as unknown as TypedDocumentString<PageFragment, unknown>;
+export const ProductRowFragmentDoc = new TypedDocumentString(`
+    fragment ProductRow on CanProduct {
+  container
+  sku
+  can
+  price
+  title
+  isActive
+  updatedAt
+}
+    `, {"fragmentName":"ProductRow"}) as unknown as TypedDocumentString<ProductRowFragment, unknown>;
 export const PromotionRowFragmentDoc = new TypedDocumentString(`
     fragment PromotionRow on ChargeEvent {
   id
@@ -2748,6 +2791,46 @@ export const ReconcilePaymentDocument = new TypedDocumentString(`
   }
 }
     `, {"hash":"sha256:41899842f352f65f12507ac2a9a005951d314ecdf8bb291089e7746630d1f4ac"}) as unknown as TypedDocumentString<ReconcilePaymentMutation, ReconcilePaymentMutationVariables>;
+export const ProductsDocument = new TypedDocumentString(`
+    query Products {
+  canProducts(inactiveToo: true) {
+    ...ProductRow
+  }
+}
+    fragment ProductRow on CanProduct {
+  container
+  sku
+  can
+  price
+  title
+  isActive
+  updatedAt
+}`, {"hash":"sha256:cc7cf4f3216ebaa8400d0f647d60b4d11f4b8064d4fcc125cbbbbd9f29ee7f12"}) as unknown as TypedDocumentString<ProductsQuery, ProductsQueryVariables>;
+export const SaveProductDocument = new TypedDocumentString(`
+    mutation SaveProduct($input: CanProductInput!, $expectedUpdatedAt: DateTime, $reason: String) {
+  result: upsertCanProduct(
+    input: $input
+    expectedUpdatedAt: $expectedUpdatedAt
+    reason: $reason
+  ) {
+    canProduct {
+      ...ProductRow
+    }
+    userErrors {
+      code
+      message
+    }
+  }
+}
+    fragment ProductRow on CanProduct {
+  container
+  sku
+  can
+  price
+  title
+  isActive
+  updatedAt
+}`, {"hash":"sha256:06e9f22c54f2e528010b5f1e06a32b7972de6cdbc1151839cfb9a7ca9e6202e6"}) as unknown as TypedDocumentString<SaveProductMutation, SaveProductMutationVariables>;
 export const PromotionsDocument = new TypedDocumentString(`
     query Promotions($first: Int, $after: String, $last: Int, $before: String) {
   page: chargeEvents(first: $first, after: $after, last: $last, before: $before) {

@@ -13,6 +13,7 @@ export const en = {
     chargeJobs: "Bonus jobs",
     members: "Members",
     promotions: "Promotions",
+    products: "Price list",
     settings: "Settings",
     main: "Main",
     skip: "Skip to the content",
@@ -59,6 +60,11 @@ export const en = {
     newest: "Newest",
     empty: (what: string) => `There are no ${what} yet.`,
     emptyFiltered: (filter: string) => `Nothing matches ${filter}.`,
+    unknown: (what: string) =>
+      `The address asks for ${what}, which this list does not know: nothing is left out by it.`,
+    forget: "Forget it",
+    refunded: "A payment that was given back is no longer here:",
+    lookInRefunds: "look in the refunds",
     columns: "Columns",
     range: "Created",
     ranges: {
@@ -82,6 +88,7 @@ export const en = {
     charges: "charges",
     chargeJobs: "bonus jobs",
     promotions: "promotions",
+    products: "products",
   },
   counted: {
     payments: (n: Count) => counted(n, "payment", "payments"),
@@ -91,6 +98,7 @@ export const en = {
     charges: (n: Count) => counted(n, "charge", "charges"),
     chargeJobs: (n: Count) => counted(n, "bonus job", "bonus jobs"),
     promotions: (n: Count) => counted(n, "promotion", "promotions"),
+    products: (n: Count) => counted(n, "product", "products"),
     ledger: (n: Count) => counted(n, "entry", "entries"),
   },
   thing: {
@@ -103,8 +111,12 @@ export const en = {
     promotion: "Promotion",
     member: "Member",
   },
+  form: { missing: "Fill this in.", invalid: "This is not a value that fits here." },
   error: {
     title: "This could not be loaded",
+    broken: "This page could not be shown",
+    brokenHint: "The console may have been renewed meanwhile. Load the page again.",
+    reload: "Load again",
     stale: "This could not be refreshed. What is shown is what was known last.",
     retry: "Retry",
     code: "Code",
@@ -164,6 +176,8 @@ export const en = {
     PLANNED: "Planned",
     ENDED: "Ended",
     OFF: "Switched off",
+    ON_SALE: "On sale",
+    OFF_SALE: "Not on sale",
   } as Record<string, string>,
   charge: {
     CHARGE: "Bought",
@@ -198,6 +212,17 @@ export const en = {
     ran: (claimed: string, done: string, failed: string) => `${claimed} taken, ${done} granted, ${failed} failed.`,
     skipped: "No promotion is active: nothing was looked for.",
     stranded: (n: string) => `${n} stranded: no promotion is active`,
+  },
+  product: {
+    create: "New product",
+    edit: "Change",
+    editOne: (what: string) => `Change ${what}`,
+    save: "Save",
+    saved: "The price list is changed.",
+    effect: "For charges that are requested from now on. Those requested before keep their price.",
+    now: "On the list now",
+    onSale: "It can be bought",
+    onlyAdmin: "Only an ADMIN may change the price list.",
   },
   member: {
     find: "Find a member",
@@ -424,6 +449,7 @@ export const en = {
     codes: {
       NOT_FOUND: "It is not there any more.",
       INVALID_INPUT: "The server cannot work with this.",
+      ALREADY_LISTED: "It is on the list already: change it there.",
       INVALID_STATE: "Its state does not allow it: somebody may have been faster.",
       CHANGED_MEANWHILE: "Somebody else has changed it meanwhile. Look at what changed, and save again.",
       UNAUTHORIZED_REFUND: "The user is not the one who paid.",

@@ -13,6 +13,7 @@ export const ko: Dictionary = {
     chargeJobs: "보너스 작업",
     members: "회원",
     promotions: "프로모션",
+    products: "가격표",
     settings: "설정",
     main: "주 메뉴",
     skip: "본문으로 건너뛰기",
@@ -59,6 +60,10 @@ export const ko: Dictionary = {
     newest: "최신",
     empty: (what) => `아직 ${what} 없습니다.`,
     emptyFiltered: (filter) => `${filter} 조건에 맞는 항목이 없습니다.`,
+    unknown: (what) => `주소의 ${what} 조건은 이 목록에 없는 값이라 적용되지 않았습니다.`,
+    forget: "조건 지우기",
+    refunded: "환불된 결제는 이 목록에 없습니다.",
+    lookInRefunds: "환불에서 찾기",
     columns: "열",
     range: "생성 시각",
     ranges: {
@@ -82,6 +87,7 @@ export const ko: Dictionary = {
     charges: "충전이",
     chargeJobs: "보너스 작업이",
     promotions: "프로모션이",
+    products: "상품이",
   },
   counted: {
     payments: ({ text }) => `${text}건`,
@@ -91,6 +97,7 @@ export const ko: Dictionary = {
     charges: ({ text }) => `${text}건`,
     chargeJobs: ({ text }) => `${text}건`,
     promotions: ({ text }) => `${text}건`,
+    products: ({ text }) => `${text}개`,
     ledger: ({ text }) => `${text}건`,
   },
   thing: {
@@ -103,8 +110,12 @@ export const ko: Dictionary = {
     promotion: "프로모션",
     member: "회원",
   },
+  form: { missing: "필수 항목입니다.", invalid: "입력할 수 없는 값입니다." },
   error: {
     title: "불러오지 못했습니다",
+    broken: "페이지를 표시하지 못했습니다",
+    brokenHint: "콘솔이 새 버전으로 바뀌었을 수 있습니다. 페이지를 다시 불러오세요.",
+    reload: "다시 불러오기",
     stale: "새로 고치지 못했습니다. 마지막으로 확인된 내용을 보여 줍니다.",
     retry: "다시 시도",
     code: "코드",
@@ -164,6 +175,8 @@ export const ko: Dictionary = {
     PLANNED: "예정",
     ENDED: "종료",
     OFF: "꺼짐",
+    ON_SALE: "판매 중",
+    OFF_SALE: "판매 중지",
   },
   charge: {
     CHARGE: "구매",
@@ -198,6 +211,17 @@ export const ko: Dictionary = {
     ran: (claimed, done, failed) => `${claimed}건 처리: 지급 ${done}건, 실패 ${failed}건`,
     skipped: "진행 중인 프로모션이 없어 조회하지 않았습니다.",
     stranded: (n) => `${n}건 정체: 진행 중인 프로모션 없음`,
+  },
+  product: {
+    create: "새 상품",
+    edit: "변경",
+    editOne: (what) => `${what} 변경`,
+    save: "저장",
+    saved: "가격표를 변경했습니다.",
+    effect: "앞으로 요청되는 충전에 적용됩니다. 이전에 요청된 충전의 가격은 그대로입니다.",
+    now: "현재 가격표",
+    onSale: "구매할 수 있음",
+    onlyAdmin: "가격표는 ADMIN만 변경할 수 있습니다.",
   },
   member: {
     find: "회원 찾기",
@@ -417,6 +441,7 @@ export const ko: Dictionary = {
     codes: {
       NOT_FOUND: "더는 존재하지 않습니다.",
       INVALID_INPUT: "서버가 처리할 수 없는 입력입니다.",
+      ALREADY_LISTED: "이미 가격표에 있습니다. 그 상품을 변경하세요.",
       INVALID_STATE: "지금 상태에서는 할 수 없습니다. 다른 사람이 먼저 처리했을 수 있습니다.",
       CHANGED_MEANWHILE: "그 사이 다른 사람이 변경했습니다. 변경된 내용을 확인한 뒤 다시 저장하세요.",
       UNAUTHORIZED_REFUND: "결제한 사용자가 아닙니다.",

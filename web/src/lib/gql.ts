@@ -1,4 +1,5 @@
 import type { TypedDocumentString } from "@/gql/graphql";
+import { hear } from "./clock";
 
 /** An answer that is none: what was refused or broke, by its code, with the name that it has in the server's log. */
 export class ApiError extends Error {
@@ -33,16 +34,41 @@ interface Wire<T> {
   errors?: { message: string; extensions?: { code?: string; requestId?: string } }[];
 }
 
+/** How long an answer may take: longer than the server works on anything. */
+const LIMIT_MS = 45_000;
+
 const CONSOLE = { "content-type": "application/json", "x-paydesk-console": "1" };
 
-/** A POST of the console's own: what the session cookie is good for. */
-export async function post(path: string, body: unknown, more: Record<string, string> = {}, signal?: AbortSignal) {
+/** Sends it; no answer in time is none, and what was sent may have been done all the same. */
+export async function send(path: string, request: RequestInit, limit = LIMIT_MS): Promise<Response> {
+  const signals = [AbortSignal.timeout(limit), ...(request.signal ? [request.signal] : [])];
   try {
-    return await fetch(path, { method: "POST", headers: { ...CONSOLE, ...more }, body: JSON.stringify(body), signal });
+    const response = await fetch(path, { ...request, signal: AbortSignal.any(signals) });
+    hear(response.headers.get("date"));
+    return response;
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (request.signal?.aborted) throw error;
     throw new ApiError("UNREACHABLE", String(error));
   }
+}
+
+/** What an answer says; whatever is between us and the server may answer in its place. */
+export async function said<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch {
+    throw new ApiError("UNREACHABLE", "the answer is not the server's");
+  }
+}
+
+/** A POST of the console's own: what the session cookie is good for. */
+export function post(
+  path: string,
+  body: unknown,
+  more: Record<string, string> = {},
+  signal: AbortSignal | null = null,
+) {
+  return send(path, { method: "POST", headers: { ...CONSOLE, ...more }, body: JSON.stringify(body), signal });
 }
 
 /** The error that an answer with a status tells of. */
@@ -66,7 +92,7 @@ export function asked<T, V>(document: TypedDocumentString<T, V>): { query: strin
 export async function gql<T, V>(document: TypedDocumentString<T, V>, variables: V, signal?: AbortSignal): Promise<T> {
   const response = await post("/graphql", { ...asked(document), variables }, {}, signal);
   if (!response.ok) throw await refusal(response);
-  const wire = (await response.json()) as Wire<T>;
+  const wire = await said<Wire<T>>(response);
   const error = wire.errors?.[0];
   if (error) {
     const requestId = error.extensions?.requestId ?? response.headers.get("x-request-id") ?? undefined;

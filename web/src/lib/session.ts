@@ -1,4 +1,4 @@
-import { ApiError, post, refusal } from "./gql";
+import { ApiError, post, refusal, said, send } from "./gql";
 import { Store } from "./store";
 import { disconnect } from "./ws";
 
@@ -35,15 +35,12 @@ export function whenOtherTabs(callback: () => void): () => void {
   return () => tabs?.removeEventListener("message", callback);
 }
 
+/** Who we are is known at once, or nobody is there. */
+const ASK_MS = 10_000;
+
 /** Asks the server who we are. */
 export async function loadSession(): Promise<Session> {
-  let response: Response;
-  try {
-    response = await fetch("/auth/me");
-  } catch (error) {
-    throw new ApiError("UNREACHABLE", String(error));
-  }
-  return taken(response);
+  return taken(await send("/auth/me", {}, ASK_MS));
 }
 
 export async function signInWithToken(token: string): Promise<Session> {
@@ -75,7 +72,8 @@ export async function signOut(): Promise<void> {
 
 async function taken(response: Response): Promise<Session> {
   if (!response.ok) throw await refusal(response);
-  const found = (await response.json()) as Session;
+  const found = await said<Session>(response);
+  if (!Array.isArray(found?.personas)) throw new ApiError("UNREACHABLE", "the answer is not the server's");
   const before = session.get()?.viewer;
   hasEnded.set(found.viewer === null && (hasEnded.get() || Boolean(before)));
   // The connection is that of who opened it.

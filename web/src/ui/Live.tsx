@@ -58,7 +58,11 @@ export function Fresh({ count, more, show }: { count: number; more?: boolean; sh
         <button
           type="button"
           className="rounded-md bg-accent-ground px-2 font-medium whitespace-nowrap text-accent hover:underline"
-          onClick={show}
+          onClick={() => {
+            show();
+            // The button is gone then; the next key finds the rows.
+            document.getElementById("content")?.focus();
+          }}
         >
           {t.live.fresh(`${count}${more ? "+" : ""}`)}
         </button>

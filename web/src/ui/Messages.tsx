@@ -61,7 +61,7 @@ export function Refusal({ refused, className }: { refused: { code: string; messa
 }
 
 /** Nothing can be shown. */
-export function ErrorState({ error, retry }: { error: unknown; retry: () => void }) {
+export function ErrorState({ error, retry, children }: { error: unknown; retry: () => void; children?: ReactNode }) {
   const t = useT();
   return (
     <div role="alert" className="panel m-3 flex max-w-2xl items-start gap-3 p-4">
@@ -74,6 +74,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry: () => void
         <RotateCcw size={13} aria-hidden="true" />
         {t.error.retry}
       </button>
+      {children}
     </div>
   );
 }

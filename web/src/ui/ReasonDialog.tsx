@@ -6,6 +6,7 @@ import { isAnswered } from "@/lib/gql";
 import { useOnce } from "@/lib/once";
 import { lastViewer, session } from "@/lib/session";
 import { useStore } from "@/lib/store";
+import { paused } from "./Live";
 import { ErrorText, errorLine, Refusal, refusalLine } from "./Messages";
 import { tell, warn } from "./Notices";
 
@@ -38,6 +39,9 @@ interface Draft {
 }
 
 const fresh = (reason = ""): Draft => ({ reason, attempt: crypto.randomUUID(), isUnknown: false });
+
+/** When a page that is paused looks what became of one's own action. */
+const FOLLOWED_MS = [1_000, 3_000, 10_000];
 
 /** How long a dialog whose work is done still takes clicks, so that the second of two does not fall through it. */
 const LINGER_MS = 300;
@@ -90,6 +94,8 @@ function Asked({ draftKey, title, label, effect, danger, hint, facts, refusal, c
     mutationFn: () => run(draft.reason.trim(), draft.attempt),
     onSuccess: (told) => {
       void queries.invalidateQueries();
+      // What one has done oneself is followed for a moment, also by a page that stands still otherwise.
+      if (paused.get()) for (const wait of FOLLOWED_MS) setTimeout(() => void queries.invalidateQueries(), wait);
       if ("done" in told) {
         forget();
         tell(told.done);

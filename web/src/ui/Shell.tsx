@@ -45,7 +45,7 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
           <p className="px-2 pt-1 pb-3 text-base font-semibold">Paydesk</p>
           <ul className="space-y-0.5">
             {PLACES.map(({ to, name, icon: Icon, letter }) => (
-              <li key={to}>
+              <li key={to} className="relative">
                 <Link
                   to={to}
                   activeOptions={{ exact: to === "/" }}
@@ -55,8 +55,8 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
                 >
                   <Icon size={15} aria-hidden="true" />
                   <span className="min-w-0 flex-1 truncate">{t.nav[name]}</span>
-                  <Badge place={name} />
                 </Link>
+                <Badge place={name} to={to} />
               </li>
             ))}
           </ul>
@@ -72,18 +72,21 @@ export function Shell({ session, viewer }: { session: Session; viewer: Viewer })
   );
 }
 
-function Badge({ place }: { place: string }) {
+/** How many there need a person, and the way to just these. */
+function Badge({ place, to }: { place: string; to: string }) {
   const t = useT();
   const need = needsPerson(useStore(latestOverview).overview, place);
   if (!need || need.count === 0) return null;
   return (
-    <span
-      className="shrink-0 rounded-md bg-bad-ground px-1.5 text-xs font-semibold text-bad"
+    <Link
+      to={to as never}
+      search={{ status: need.status } as never}
+      className="absolute top-1.5 right-2 rounded-md bg-bad-ground px-1.5 text-xs leading-5 font-semibold text-bad hover:underline"
       title={t.status[need.status]}
     >
       {need.count > 999 ? "999+" : need.count}
       <span className="sr-only">{` ${t.status[need.status]}`}</span>
-    </span>
+    </Link>
   );
 }
 

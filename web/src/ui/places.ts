@@ -8,6 +8,7 @@ import {
   MailWarning,
   Megaphone,
   Settings,
+  Tags,
   Undo2,
   Users,
 } from "lucide-react";
@@ -23,6 +24,7 @@ export interface Place {
     | "/charges"
     | "/charge-jobs"
     | "/promotions"
+    | "/products"
     | "/members"
     | "/settings";
   name: keyof Dictionary["nav"];
@@ -41,6 +43,7 @@ export const PLACES: Place[] = [
   { to: "/charges", name: "charges", icon: Coins, letter: "c" },
   { to: "/charge-jobs", name: "chargeJobs", icon: Gift, letter: "b" },
   { to: "/promotions", name: "promotions", icon: Megaphone, letter: "m" },
+  { to: "/products", name: "products", icon: Tags, letter: "l" },
   { to: "/members", name: "members", icon: Users, letter: "u" },
   { to: "/settings", name: "settings", icon: Settings, letter: "s" },
 ];

@@ -60,6 +60,8 @@ const ALL: Record<string, Look> = {
   PLANNED: look("info", Clock),
   ENDED: look("neutral", CircleCheck),
   OFF: look("paused", CirclePause),
+  ON_SALE: DONE,
+  OFF_SALE: look("paused", CirclePause),
   LIVE: DONE,
   PAUSED: look("paused", CirclePause),
 };
@@ -81,6 +83,7 @@ export type Of =
   | "charge"
   | "job"
   | "promotion"
+  | "product"
   | "failure"
   | "attempt"
   | "call";

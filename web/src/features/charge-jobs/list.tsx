@@ -1,11 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { Can } from "@/features/charges/list";
-import { type ListSpec, statusesOf } from "@/features/list/spec";
+import { chosen, type ListSpec, statusesOf } from "@/features/list/spec";
 import {
   type ChargeJobRowFragment,
   type ChargeJobStatus,
   ChargeJobsCountDocument,
   ChargeJobsDocument,
+  type ChargeJobType,
 } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { StatusChip } from "@/ui/StatusChip";
@@ -14,6 +15,7 @@ import { RunJobs } from "./RunJobs";
 import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "PROCESSING", "FAILED", "DONE"] as const satisfies ChargeJobStatus[];
+const TYPES = ["FIRST_CHARGE", "ACTIVE_CHARGE_EVENT"] as const satisfies ChargeJobType[];
 
 export function JobType({ type }: { type: "FIRST_CHARGE" | "ACTIVE_CHARGE_EVENT" }) {
   return useT().charge[type];
@@ -26,6 +28,14 @@ export const chargeJobs: ListSpec<ChargeJobRowFragment> = {
   of: "job",
   statuses: STATUSES,
   texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
+  choices: [
+    {
+      key: "jobType",
+      label: (t) => t.field.jobType,
+      values: TYPES,
+      name: (t, type) => t.charge[type as ChargeJobType],
+    },
+  ],
   hasRange: true,
   header: RunJobs,
   columns: [
@@ -73,12 +83,14 @@ export const chargeJobs: ListSpec<ChargeJobRowFragment> = {
   filter: (search, createdAt) => {
     const status = statusesOf({ statuses: STATUSES }, search);
     const { memberId, sourceChargeId, chargeEventId } = search;
+    const jobType = chosen(TYPES, search, "jobType");
     return {
       filter: {
         memberId,
         sourceChargeId,
         chargeEventId,
         createdAt,
+        jobType: jobType ? [jobType] : undefined,
         // Without any, the API tells of those that wait or need a person; "All" here is all.
         status: status.length > 0 ? status : [...STATUSES],
       },

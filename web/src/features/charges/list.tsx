@@ -1,8 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import { type ListSpec, statusesOf } from "@/features/list/spec";
+import { chosen, type ListSpec, statusesOf } from "@/features/list/spec";
 import {
   type ChargePaymentStatus,
   type ChargeRowFragment,
+  type ChargeStatus,
   ChargesCountDocument,
   ChargesDocument,
   type PaymentGateway,
@@ -16,6 +17,8 @@ import { Time } from "@/ui/Time";
 import { TEXTS } from "./search";
 
 const STATUSES = ["REQUEST", "COMPLETE"] as const satisfies ChargePaymentStatus[];
+const KINDS = ["CHARGE", "EVENT"] as const satisfies ChargeStatus[];
+const GATEWAYS = ["PG", "PAYVERSE", "HECTO", "APPLE_IAP", "GOOGLE_IAP"] as const satisfies PaymentGateway[];
 
 export function Can({ can }: { can: number }) {
   const { locale } = useSettings();
@@ -41,6 +44,15 @@ export const charges: ListSpec<ChargeRowFragment> = {
   of: "charge",
   statuses: STATUSES,
   texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
+  choices: [
+    {
+      key: "kind",
+      label: (t) => t.field.charged,
+      values: KINDS,
+      name: (t, kind) => t.charge[kind as ChargeStatus],
+    },
+    { key: "gateway", label: (t) => t.field.gateway, values: GATEWAYS, name: (_, gateway) => gateway },
+  ],
   hasRange: true,
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },
@@ -83,14 +95,16 @@ export const charges: ListSpec<ChargeRowFragment> = {
   count: ChargesCountDocument,
   filter: (search, createdAt) => {
     const paymentStatus = statusesOf({ statuses: STATUSES }, search);
-    const { memberId, orderId, gatewayTransactionId, gateway } = search;
+    const { memberId, orderId, gatewayTransactionId } = search;
+    const [kind, gateway] = [chosen(KINDS, search, "kind"), chosen(GATEWAYS, search, "gateway")];
     return {
       filter: {
         memberId,
         orderId,
         gatewayTransactionId,
         createdAt,
-        paymentGateway: gateway ? [gateway as PaymentGateway] : undefined,
+        status: kind ? [kind] : undefined,
+        paymentGateway: gateway ? [gateway] : undefined,
         paymentStatus: paymentStatus.length > 0 ? paymentStatus : undefined,
       },
     };

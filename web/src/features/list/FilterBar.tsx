@@ -6,7 +6,7 @@ import type { Row } from "@/lib/list";
 import { fromLocalInput, toLocalInput } from "@/lib/time";
 import { lookOf } from "@/ui/status";
 import { useZone } from "@/ui/zone";
-import { type ListSearch, type ListSpec, RANGES, statusesOf, words } from "./spec";
+import { chosen, type ListSearch, type ListSpec, RANGES, statusesOf, words } from "./spec";
 
 interface Props<R extends Row> {
   spec: ListSpec<R>;
@@ -55,6 +55,22 @@ export function FilterBar<R extends Row>({ spec, search, change, input }: Props<
           })}
         </fieldset>
       ) : null}
+      {spec.choices?.map(({ key, label, values, name }) => (
+        <select
+          key={key}
+          className="field"
+          aria-label={label(t)}
+          value={chosen(values, search, key) ?? ""}
+          onChange={(event) => change({ [key]: event.target.value || undefined })}
+        >
+          <option value="">{`${label(t)}: ${t.list.any}`}</option>
+          {values.map((value) => (
+            <option key={value} value={value}>
+              {name(t, value)}
+            </option>
+          ))}
+        </select>
+      ))}
       {spec.texts.length > 0 ? <TextFilter spec={spec} change={change} input={input} /> : null}
       {active.map(({ key, label }) => (
         <span key={key} className="inline-flex h-7 items-center gap-1 rounded-md bg-accent-ground pl-2 text-accent">

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { ChevronLeft, ChevronRight, ChevronsLeft } from "lucide-react";
+import { ChevronLeft, ChevronRight, ChevronsLeft, TriangleAlert } from "lucide-react";
 import { useRef } from "react";
 import { useT } from "@/i18n";
 import { useHotkeys } from "@/lib/hotkeys";
@@ -13,7 +13,7 @@ import { showWhole } from "@/ui/whole";
 import { useZoneTitle } from "@/ui/zone";
 import { FilterBar, shownColumns } from "./FilterBar";
 import { usePlace } from "./place";
-import { type ListSearch, type ListSpec, PAGE_SIZE, statusesOf } from "./spec";
+import { chosen, type ListSearch, type ListSpec, PAGE_SIZE, statusesOf, unknownOf, words } from "./spec";
 import { useLiveList } from "./useLiveList";
 
 /** A filtered list; everything that it shows stands in its address. */
@@ -39,7 +39,9 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
   const clear = () =>
     change(
       Object.fromEntries(
-        ["status", "from", "to", "range", ...spec.texts.map(({ key }) => key)].map((key) => [key, undefined]),
+        ["status", "from", "to", "range", ...[...spec.texts, ...(spec.choices ?? [])].map(({ key }) => key)].map(
+          (key) => [key, undefined],
+        ),
       ),
     );
   const step = (by: number) => {
@@ -64,7 +66,17 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
         <PauseButton />
       </PageTitle>
       <FilterBar spec={spec} search={search} change={change} input={input} />
-      {list.error && !shown ? <ErrorState error={list.error} retry={list.retry} /> : null}
+      <Unknown spec={spec} search={search} change={change} />
+      {list.error && !shown ? (
+        <ErrorState error={list.error} retry={list.retry}>
+          {search.after || search.before ? (
+            <button type="button" className="button" onClick={() => change({ after: undefined, before: undefined })}>
+              <ChevronsLeft size={13} aria-hidden="true" />
+              {t.list.newest}
+            </button>
+          ) : null}
+        </ErrorState>
+      ) : null}
       <div ref={table} className="min-h-0 flex-1 overflow-auto" aria-busy={!shown || list.isOld}>
         {shown || !list.error ? (
           <Table spec={spec} search={search} shown={shown} isOld={list.isOld} clear={clear} />
@@ -74,6 +86,37 @@ export function ListPage<R extends Row>({ spec, search }: { spec: ListSpec<R>; s
       {list.error && shown ? <StaleNotice error={list.error} retry={list.retry} /> : null}
       <Pages spec={spec} shown={shown} search={search} />
     </>
+  );
+}
+
+/** What the address asks for and does not get, so that nobody takes all rows for those. */
+function Unknown<R extends Row>({
+  spec,
+  search,
+  change,
+}: {
+  spec: ListSpec<R>;
+  search: ListSearch;
+  change: (change: ListSearch) => void;
+}) {
+  const t = useT();
+  const unknown = unknownOf(spec, search);
+  if (unknown.length === 0) return null;
+  const forget = () => {
+    const without = (key: string) =>
+      words(search[key]).filter((value) => !unknown.some((one) => one.key === key && one.value === value));
+    change(Object.fromEntries(unknown.map(({ key }) => [key, without(key).join(",") || undefined])));
+  };
+  return (
+    <div role="alert" className="flex items-center gap-3 border-b border-line bg-warn-ground px-4 py-1.5 text-warn">
+      <TriangleAlert size={15} className="shrink-0" aria-hidden="true" />
+      <p className="min-w-0 flex-1 wrap-anywhere">
+        {t.list.unknown(unknown.map(({ key, value }) => `${key}=${value.slice(0, 60)}`).join(", "))}
+      </p>
+      <button type="button" className="button" onClick={forget}>
+        {t.list.forget}
+      </button>
+    </div>
   );
 }
 
@@ -92,6 +135,10 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
   if (shown && shown.rows.length === 0 && !isOld) {
     const filter = [
       ...statusesOf(spec, search).map((status) => t.status[status] ?? status),
+      ...(spec.choices ?? []).flatMap(({ key, values, label, name }) => {
+        const value = chosen(values, search, key);
+        return value ? [`${label(t)} ${name(t, value)}`] : [];
+      }),
       ...spec.texts.filter(({ key }) => search[key]).map(({ key, label }) => `${label(t)} ${search[key]}`),
       ...(spec.hasRange && (search.range || search.from || search.to)
         ? [t.list.ranges[(search.range ?? "custom") as keyof typeof t.list.ranges] ?? t.list.range]
@@ -103,7 +150,12 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
         {t.list.clear}
       </button>
     );
-    return <EmptyState action={action}>{t.list.emptyFiltered(filter.join(" · "))}</EmptyState>;
+    return (
+      <EmptyState action={action}>
+        {t.list.emptyFiltered(filter.join(" · "))}
+        {spec.elsewhere ? <spec.elsewhere search={search} /> : null}
+      </EmptyState>
+    );
   }
   return (
     <table className="table">
@@ -137,6 +189,7 @@ function Table<R extends Row>({ spec, search, shown, isOld, clear }: TableProps<
                           to={`${spec.path}/$id` as never}
                           params={{ id: row.id } as never}
                           data-row={row.id}
+                          aria-label={`${t.thing[spec.of as keyof typeof t.thing]} ${row.id}`}
                           className="link mono after:absolute after:inset-0"
                         >
                           {column.cell(row)}

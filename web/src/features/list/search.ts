@@ -11,9 +11,9 @@ export type ListSearch = Record<string, string | undefined> & {
   cols?: string;
 };
 
-/** Reads an address: names that the list does not know are dropped. */
+/** Reads an address: names that the list does not know are dropped, values that it does not know are told. */
 export function listSearch(texts: readonly string[]) {
-  const text = v.fallback(v.optional(v.pipe(v.string(), v.maxLength(500))), undefined);
+  const text = v.fallback(v.optional(v.string()), undefined);
   const names = ["status", "from", "to", "range", "after", "before", "cols", ...texts];
   return v.object(Object.fromEntries(names.map((name) => [name, text])));
 }

@@ -27,6 +27,14 @@ export const RANGES: Record<RangeKey, number> = {
   "7d": 7 * 86_400_000,
 };
 
+/** A field that has few values, of which one may be chosen. */
+export interface Choice {
+  key: string;
+  label: (t: Dictionary) => string;
+  values: readonly string[];
+  name: (t: Dictionary, value: string) => string;
+}
+
 type PageVariables = { first?: number | null; after?: string | null; last?: number | null; before?: string | null };
 
 /** What makes one list different from another. */
@@ -38,9 +46,12 @@ export interface ListSpec<R extends Row> {
   statuses: readonly string[];
   /** Fields that can be searched by, each with its label. */
   texts: readonly { key: string; label: (t: Dictionary) => string }[];
+  choices?: readonly Choice[];
   hasRange: boolean;
   /** What stands beside the title: what concerns the list as a whole. */
   header?: ComponentType;
+  /** Where else what was looked for may be. */
+  elsewhere?: ComponentType<{ search: ListSearch }>;
   columns: Column<R>[];
   // The documents of different lists have variables of different types; `filter` makes those that fit.
   // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -72,6 +83,31 @@ export function createdWithin(
 
 export function words(text: string | undefined): string[] {
   return text ? text.split(",").filter((word) => word !== "") : [];
+}
+
+/** The value of an address that the choice has. */
+export function chosen<T extends string>(values: readonly T[], search: ListSearch, key: string): T | undefined {
+  return values.find((value) => value === search[key]);
+}
+
+/** What an address asks for that the list does not know, and so does not do. */
+export function unknownOf<R extends Row>(
+  spec: Pick<ListSpec<R>, "statuses" | "choices" | "columns" | "hasRange">,
+  search: ListSearch,
+): { key: string; value: string }[] {
+  const asked = (key: string, isKnown: (value: string) => boolean) =>
+    words(search[key])
+      .filter((value) => !isKnown(value))
+      .map((value) => ({ key, value }));
+  const isTime = (value: string) => spec.hasRange && !Number.isNaN(Date.parse(value));
+  return [
+    ...asked("status", (value) => spec.statuses.includes(value)),
+    ...(spec.choices ?? []).flatMap(({ key, values }) => asked(key, (value) => values.includes(value))),
+    ...asked("range", (value) => spec.hasRange && value in RANGES),
+    ...asked("from", isTime),
+    ...asked("to", isTime),
+    ...asked("cols", (value) => spec.columns.some(({ key }) => key === value)),
+  ];
 }
 
 /** The states of an address that the list knows. */

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { serverNow } from "@/lib/clock";
 import { gql } from "@/lib/gql";
 import { firstShown, type Row, refreshed, type Shown } from "@/lib/list";
 import { useStore } from "@/lib/store";
@@ -17,7 +18,7 @@ export function useLiveList<R extends Row>(spec: ListSpec<R>, search: ListSearch
   const query = useQuery({
     queryKey: [spec.key, "page", asked],
     queryFn: ({ signal }) =>
-      gql(spec.page, { ...pageVariables(search), ...spec.filter(search, createdWithin(search, Date.now())) }, signal),
+      gql(spec.page, { ...pageVariables(search), ...spec.filter(search, createdWithin(search, serverNow())) }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: isPaused ? false : REFRESH_MS,
     refetchOnWindowFocus: !isPaused,
@@ -25,7 +26,7 @@ export function useLiveList<R extends Row>(spec: ListSpec<R>, search: ListSearch
   const { after: _after, before: _before, ...filtered } = asked;
   const count = useQuery({
     queryKey: [spec.key, "count", filtered],
-    queryFn: ({ signal }) => gql(spec.count, spec.filter(search, createdWithin(search, Date.now())), signal),
+    queryFn: ({ signal }) => gql(spec.count, spec.filter(search, createdWithin(search, serverNow())), signal),
     placeholderData: keepPreviousData,
     refetchInterval: isPaused ? false : 10 * REFRESH_MS,
     refetchOnWindowFocus: false,

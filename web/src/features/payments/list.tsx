@@ -1,11 +1,26 @@
-import { type ListSpec, statusesOf } from "@/features/list/spec";
+import { Link } from "@tanstack/react-router";
+import { type ListSearch, type ListSpec, statusesOf } from "@/features/list/spec";
 import { type PaymentRowFragment, type PaymentStatus, PaymentsCountDocument, PaymentsDocument } from "@/gql/graphql";
+import { useT } from "@/i18n";
 import { Money } from "@/ui/Money";
 import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { TEXTS } from "./search";
 
 const STATUSES = ["PENDING", "COMPLETED", "FAILED"] as const satisfies PaymentStatus[];
+
+/** A refund takes its payment's place. */
+function InRefunds({ search: { userId, meetingId, flowId } }: { search: ListSearch }) {
+  const t = useT();
+  return (
+    <span className="block">
+      {t.list.refunded}{" "}
+      <Link to="/refunds" search={{ userId, meetingId, flowId } as never} className="link underline">
+        {t.list.lookInRefunds}
+      </Link>
+    </span>
+  );
+}
 
 export const payments: ListSpec<PaymentRowFragment> = {
   key: "payments",
@@ -15,6 +30,7 @@ export const payments: ListSpec<PaymentRowFragment> = {
   statuses: STATUSES,
   texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
   hasRange: true,
+  elsewhere: InRefunds,
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },
     { key: "status", label: (t) => t.field.status, cell: (row) => <StatusChip status={row.status} of="payment" /> },

@@ -1,5 +1,11 @@
-import { type ListSpec, statusesOf } from "@/features/list/spec";
-import { type RefundRowFragment, type RefundStatus, RefundsCountDocument, RefundsDocument } from "@/gql/graphql";
+import { chosen, type ListSpec, statusesOf } from "@/features/list/spec";
+import {
+  type RefundRowFragment,
+  type RefundSource,
+  type RefundStatus,
+  RefundsCountDocument,
+  RefundsDocument,
+} from "@/gql/graphql";
 import { useT } from "@/i18n";
 import { Money } from "@/ui/Money";
 import { StatusChip } from "@/ui/StatusChip";
@@ -7,6 +13,7 @@ import { Time } from "@/ui/Time";
 import { TEXTS } from "./search";
 
 const STATUSES = ["REQUESTED", "COMPLETED", "FAILED"] as const satisfies RefundStatus[];
+const SOURCES = ["API", "PARTICIPANT_CANCEL", "MEETING_DELETED", "OPERATOR"] as const satisfies RefundSource[];
 
 function Source({ source }: { source: string }) {
   return useT().source[source] ?? source;
@@ -19,6 +26,9 @@ export const refunds: ListSpec<RefundRowFragment> = {
   of: "refund",
   statuses: STATUSES,
   texts: TEXTS.map((key) => ({ key, label: (t) => t.field[key] })),
+  choices: [
+    { key: "source", label: (t) => t.field.source, values: SOURCES, name: (t, source) => t.source[source] ?? source },
+  ],
   hasRange: true,
   columns: [
     { key: "id", label: (t) => t.field.id, cell: (row) => row.id },
@@ -60,6 +70,7 @@ export const refunds: ListSpec<RefundRowFragment> = {
   filter: (search, createdAt) => {
     const status = statusesOf({ statuses: STATUSES }, search);
     const { paymentId, userId, meetingId, flowId, failureCode } = search;
+    const source = chosen(SOURCES, search, "source");
     return {
       filter: {
         paymentId,
@@ -68,6 +79,7 @@ export const refunds: ListSpec<RefundRowFragment> = {
         flowId,
         createdAt,
         failureCode: failureCode ? [failureCode] : undefined,
+        source: source ? [source] : undefined,
         status: status.length > 0 ? status : undefined,
       },
     };

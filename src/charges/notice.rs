@@ -191,8 +191,9 @@ impl Charges {
         };
         let Reversal { transaction_id, price, .. } = reversal;
         let (gateway, price) = (gateway.as_str(), price.text());
-        let message =
-            format!("{gateway} tells that {price} of this purchase went back (transaction {transaction_id}); {so}");
+        let message = format!(
+            "{gateway} tells that {price} of this purchase went back (transaction {transaction_id}); {so}"
+        );
         let alarm = Alarm {
             kind: FailureKind::PurchaseReversed,
             code: "PURCHASE_REVERSED",

@@ -8,8 +8,8 @@ pub use cancel::ParticipantCancel;
 pub use deletion::MeetingDeleted;
 pub use register::ParticipantRegister;
 
-use super::Refund;
-use crate::inbox::HandlingError;
+use super::{Payments, Refund};
+use crate::inbox::{HandlingError, Subscription};
 
 /// Longest reason that is taken.
 const MAX_REASON_CHARS: usize = 1_000;
@@ -34,6 +34,16 @@ fn reason(given: Option<String>, ours: &str) -> Result<String, HandlingError> {
         return Err(HandlingError::data("INVALID_FIELD", text));
     }
     Ok(reason)
+}
+
+/// Why a queue is left to other processes: this one cannot ask the provider, and would not carry its messages out.
+fn without_provider(payments: &Payments, subscription: &Subscription) -> Option<String> {
+    let missing = "PAYDESK_TOSS_URL and PAYDESK_TOSS_SECRET_KEY are not set";
+    payments.toss.is_none().then(|| not_consumed(subscription, missing))
+}
+
+fn not_consumed(subscription: &Subscription, missing: &str) -> String {
+    format!("{} is not consumed: {missing}", subscription.queue.name)
 }
 
 /// Nobody knows yet whether the money went back.

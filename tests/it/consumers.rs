@@ -5,7 +5,10 @@ use uuid::Uuid;
 
 use crate::{
     payments::{APPROVED, DECLINED},
-    support::{TestApp, Toss, eventually, messages::register},
+    support::{
+        TestApp, Toss, eventually,
+        messages::{cancel, register},
+    },
 };
 
 pub const REGISTER: &str = "participant.register";
@@ -147,6 +150,33 @@ async fn without_a_test_card_registrations_wait_and_readiness_says_so() {
     let told = body["detail"]["consumer-participant-register"].as_str().unwrap();
     assert!(told.contains("PAYDESK_TOSS_TEST_CARD"), "{told}");
     test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_cannot_ask_the_provider_leaves_every_queue_to_those_that_can() {
+    let toss = Toss::start().await;
+    let able = start(&toss, APPROVED).await;
+    let unable = TestApp::builder().start_beside(&able).await;
+    let http = paydesk::httpclient::HttpClient::new(std::time::Duration::from_secs(5), None).unwrap();
+    let answer = http.get(&format!("http://{}/readyz", unable.base), &[]).await.unwrap();
+    let body: Value = serde_json::from_slice(&answer.body).unwrap();
+    for queue in ["participant-register", "participant-cancel", "meeting-deleted"] {
+        let told = body["detail"][format!("consumer-{queue}")].as_str().unwrap_or_default();
+        assert!(told.contains("is not consumed: PAYDESK_TOSS_URL"), "{queue}: {body}");
+    }
+    able.consuming().await;
+    for user in 1..=4 {
+        let message = register(7, user);
+        able.send(REGISTER, &message).await;
+        done(&able, &message).await;
+        let message = cancel(7, user, true);
+        able.send("participant.cancel", &message).await;
+        done(&able, &message).await;
+    }
+    assert_eq!(able.db.count("refund WHERE status = 'COMPLETED'").await, 4);
+    assert_eq!(able.db.count("inbound_dead_letter").await, 0);
+    unable.stop().await;
+    able.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

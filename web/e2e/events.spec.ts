@@ -48,7 +48,7 @@ test("a second requeue of the same event is refused, and the refusal never looks
   const dialog = page.getByRole("dialog");
   await expect(
     dialog.getByText(
-      `No queue is bound to the exchange ${stack.prefix}payment.events for the routing key payment.completed.`,
+      `no queue was bound to the exchange ${stack.prefix}payment.events for the routing key payment.completed.`,
     ),
   ).toBeVisible();
   // No reason, no action.

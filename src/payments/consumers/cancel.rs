@@ -2,7 +2,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{id, reason, undecided};
+use super::{id, reason, undecided, without_provider};
 use crate::{
     broker::InboundQueue,
     failures::SubjectType,
@@ -34,6 +34,10 @@ struct Data {
 impl Handler for ParticipantCancel {
     fn subscription(&self) -> Subscription {
         SUBSCRIPTION
+    }
+
+    fn unavailable(&self) -> Option<String> {
+        without_provider(&self.0, &SUBSCRIPTION)
     }
 
     fn handle<'a>(

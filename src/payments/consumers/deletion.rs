@@ -2,7 +2,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{id, reason, undecided};
+use super::{id, reason, undecided, without_provider};
 use crate::{
     broker::InboundQueue,
     db::DbError,
@@ -30,6 +30,10 @@ struct Data {
 impl Handler for MeetingDeleted {
     fn subscription(&self) -> Subscription {
         SUBSCRIPTION
+    }
+
+    fn unavailable(&self) -> Option<String> {
+        without_provider(&self.0, &SUBSCRIPTION)
     }
 
     fn handle<'a>(

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::id;
+use super::{id, not_consumed, without_provider};
 use crate::{
     broker::InboundQueue,
     db::{DbError, Transaction},
@@ -101,12 +101,10 @@ impl Handler for ParticipantRegister {
     }
 
     fn unavailable(&self) -> Option<String> {
-        let missing = match (&self.payments.toss, &self.card) {
-            (Some(_), Some(_)) => return None,
-            (None, _) => "PAYDESK_TOSS_URL and PAYDESK_TOSS_SECRET_KEY are not set",
-            (Some(_), None) => "PAYDESK_TOSS_TEST_CARD is not set",
-        };
-        Some(format!("{} is not consumed: {missing}", SUBSCRIPTION.queue.name))
+        without_provider(&self.payments, &SUBSCRIPTION).or_else(|| {
+            let missing = "PAYDESK_TOSS_TEST_CARD is not set";
+            self.card.is_none().then(|| not_consumed(&SUBSCRIPTION, missing))
+        })
     }
 
     fn handle<'a>(

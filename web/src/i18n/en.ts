@@ -372,7 +372,7 @@ export const en = {
   outbox: {
     nobodyListened: "nobody listened, allowed",
     bindFirst: (exchange: string, key: string) =>
-      `No queue is bound to the exchange ${exchange} for the routing key ${key}. Bind one first, or the event fails again.`,
+      `At the last try no queue was bound to the exchange ${exchange} for the routing key ${key}. Unless one is by now, bind it first.`,
     declareFirst: (exchange: string) =>
       `The exchange ${exchange} does not exist. Declare it and bind a queue first, or the event fails again.`,
   },

@@ -366,7 +366,7 @@ export const ko: Dictionary = {
   outbox: {
     nobodyListened: "수신자 없음 (허용됨)",
     bindFirst: (exchange, key) =>
-      `익스체인지 ${exchange}의 라우팅 키 ${key}에 바인딩된 큐가 없습니다. 먼저 큐를 바인딩하지 않으면 다시 실패합니다.`,
+      `마지막 시도 때 익스체인지 ${exchange}의 라우팅 키 ${key}에 바인딩된 큐가 없었습니다. 아직 없다면 먼저 큐를 바인딩하세요.`,
     declareFirst: (exchange) =>
       `익스체인지 ${withParticle(exchange, "이", "가")} 없습니다. 먼저 선언하고 큐를 바인딩하지 않으면 다시 실패합니다.`,
   },

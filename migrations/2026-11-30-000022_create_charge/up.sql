@@ -14,6 +14,7 @@ CREATE TABLE charge (
     payment_status         text        NOT NULL DEFAULT 'REQUEST',
     method                 text,
     approving_reference    text,
+    approving_until        timestamptz,
     gateway_transaction_id text,
     store_purchase_id      text,
     account_token          uuid,
@@ -42,6 +43,7 @@ CREATE TABLE charge (
     CONSTRAINT charge_gateway_transaction_id_ck CHECK (
         (status = 'CHARGE' AND payment_status = 'COMPLETE') = (gateway_transaction_id IS NOT NULL)),
     CONSTRAINT charge_approving_reference_ck CHECK (approving_reference IS NULL OR payment_status = 'REQUEST'),
+    CONSTRAINT charge_approving_until_ck CHECK (approving_until IS NULL OR approving_reference IS NOT NULL),
     CONSTRAINT charge_consumed_ck CHECK (consumed_at IS NULL OR consume_due_at IS NULL)
 );
 
@@ -49,7 +51,8 @@ CREATE TABLE charge (
 CREATE UNIQUE INDEX charge_gateway_transaction_id_payment_gateway_uq ON charge (gateway_transaction_id, payment_gateway)
     WHERE gateway_transaction_id IS NOT NULL;
 -- Google's order pays one charge, whatever token it comes under; Apple's may come again, and is told.
-CREATE UNIQUE INDEX charge_google_order_uq ON charge ((CASE payment_gateway WHEN 'GOOGLE_IAP' THEN store_purchase_id END));
+CREATE UNIQUE INDEX charge_google_order_uq ON charge (store_purchase_id)
+    WHERE payment_gateway = 'GOOGLE_IAP' AND store_purchase_id IS NOT NULL;
 CREATE INDEX charge_store_purchase_id_payment_gateway_ix ON charge (store_purchase_id, payment_gateway)
     WHERE store_purchase_id IS NOT NULL;
 -- Whether a charge is the member's first.
@@ -57,6 +60,10 @@ CREATE INDEX charge_bought_member_id_ix ON charge (member_id) WHERE status = 'CH
 -- The workers' looks, each by a partial index that holds only the rows it looks for.
 CREATE INDEX charge_requested_next_check_at_id_ix ON charge (next_check_at, id) WHERE payment_status = 'REQUEST' AND next_check_at IS NOT NULL;
 CREATE INDEX charge_consume_due_at_id_ix ON charge (consume_due_at, id) WHERE consume_due_at IS NOT NULL;
+-- The books' look: credited at Google, and nobody consumes it; such rows are few.
+CREATE INDEX charge_google_unconsumed_completed_at_ix ON charge (completed_at, id)
+    WHERE payment_gateway = 'GOOGLE_IAP' AND status = 'CHARGE' AND payment_status = 'COMPLETE'
+      AND consumed_at IS NULL AND consume_due_at IS NULL;
 -- The lists of the API.
 CREATE INDEX charge_created_at_id_ix ON charge (created_at, id);
 CREATE INDEX charge_status_created_at_id_ix ON charge (status, created_at, id);
@@ -82,6 +89,7 @@ COMMENT ON COLUMN charge.payment_gateway IS 'Through which it is paid; a bonus h
 COMMENT ON COLUMN charge.payment_status IS 'REQUEST: asked for, not known to be paid. COMPLETE: paid and credited.';
 COMMENT ON COLUMN charge.method IS 'How it was paid, in the gateway''s words; of a bonus, the job''s snapshot.';
 COMMENT ON COLUMN charge.approving_reference IS 'The receipt that we approve at the gateway, written before money may move: no other is approved until its outcome is known. Null: none.';
+COMMENT ON COLUMN charge.approving_until IS 'The lease of whoever approves that receipt right now: nobody else approves it meanwhile. Null: nobody does.';
 COMMENT ON COLUMN charge.gateway_transaction_id IS 'The gateway''s id of the purchase that paid it.';
 COMMENT ON COLUMN charge.store_purchase_id IS 'The app store''s own id of the purchase, which may come under several transactions: Google''s orderId, Apple''s originalTransactionId.';
 COMMENT ON COLUMN charge.account_token IS 'Given to the store with the purchase, so that the purchase names this charge.';

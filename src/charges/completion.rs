@@ -157,6 +157,8 @@ pub(super) struct Look<'a> {
     pub(super) reference: Option<&'a str>,
     /// What the gateway says.
     pub(super) asked: Asked,
+    /// Whether it says so after we have approved it, under the lease that ends with this.
+    pub(super) approved: bool,
 }
 
 impl Charges {
@@ -212,28 +214,36 @@ impl Charges {
             return Err(CompleteError::NotFound(charge.order_id.clone()));
         };
         let reference = told.transaction_id.clone();
+        let reference = reference.as_str();
         if charge.gateway() == Some(way) {
-            if charge.was_paid_by(&reference) {
+            if charge.was_paid_by(reference) {
                 return Ok(ChargeAnswer { charge: charge.clone(), replayed: true, refused: None });
             }
             let mut conn = self.db.conn().await?;
-            reference::present(&mut conn, charge.id, &reference, self.config.charge_reconcile_after).await?;
+            reference::present(&mut conn, charge.id, reference, self.config.charge_reconcile_after).await?;
         }
-        if !self.gateways.knows_order_ids(way) {
-            let asked = Asked { outcome: PurchaseOutcome::Paid(told), calls: Vec::new() };
-            return Ok(self.conclude(Look { charge, way, reference: Some(&reference), asked }).await?);
-        }
-        let by_reference = self.ask_and_conclude(way, charge, &order, Some(&reference)).await?;
-        match by_reference.refused.as_ref().map(|refused| refused.code) {
-            // Nothing was paid under that number, as far as one knows: perhaps under another one.
-            Some(
-                RefusedCode::ChargeNotPaid
-                | RefusedCode::PurchaseCanceled
-                | RefusedCode::PurchasePending
-                | RefusedCode::GatewayUnavailable
-                | RefusedCode::GatewayMisconfigured,
-            ) => self.ask_and_conclude(way, charge, &order, None).await,
-            _ => Ok(by_reference),
+        let asked = if self.gateways.knows_order_ids(way) {
+            self.gateways.ask(way, &order, Some(reference)).await
+        } else {
+            Some(Asked { outcome: PurchaseOutcome::Paid(told), calls: Vec::new() })
+        };
+        let look = |reference, asked| Look { charge, way, reference, asked, approved: false };
+        match asked {
+            None => Ok(off(charge)),
+            Some(asked)
+                if matches!(asked.outcome, PurchaseOutcome::Paid(_) | PurchaseOutcome::Refused(_)) =>
+            {
+                Ok(self.conclude(look(Some(reference), asked)).await?)
+            }
+            // Nothing was paid under that number, as far as one knows: perhaps under another one. The number is asked about
+            // again by the reconciler.
+            Some(Asked { mut calls, .. }) => {
+                let Some(by_order) = self.gateways.ask(way, &order, None).await else {
+                    return Ok(off(charge));
+                };
+                calls.extend(by_order.calls);
+                Ok(self.conclude(look(None, Asked { outcome: by_order.outcome, calls })).await?)
+            }
         }
     }
 
@@ -244,11 +254,8 @@ impl Charges {
         order: &PurchaseOrder<'_>,
         reference: Option<&str>,
     ) -> Result<ChargeAnswer, CompleteError> {
-        let Some(asked) = self.gateways.ask(way, order, reference).await else {
-            let message = "the payment gateway is not configured";
-            return Ok(refuse(charge.clone(), RefusedCode::GatewayUnavailable, message));
-        };
-        Ok(self.conclude(Look { charge, way, reference, asked }).await?)
+        let Some(asked) = self.gateways.ask(way, order, reference).await else { return Ok(off(charge)) };
+        Ok(self.conclude(Look { charge, way, reference, asked, approved: false }).await?)
     }
 
     /// Writes down what the gateway said, approves what awaits our approval and has got it, and grants at once what the
@@ -259,7 +266,7 @@ impl Charges {
             && let (Some(order), Some(reference)) = (look.charge.order(), look.reference)
             && let Some(asked) = self.gateways.approve(look.way, &order, reference).await
         {
-            recorded = self.record(&Look { asked, ..look }).await?;
+            recorded = self.record(&Look { asked, approved: true, ..look }).await?;
         }
         let ChargeAnswer { replayed, refused, charge } = &recorded.answer;
         if let Some(gateway) = charge.gateway() {
@@ -275,6 +282,11 @@ impl Charges {
         }
         Ok(recorded.answer)
     }
+}
+
+fn off(charge: &Charge) -> ChargeAnswer {
+    let message = "the payment gateway is not configured";
+    refuse(charge.clone(), RefusedCode::GatewayUnavailable, message)
 }
 
 pub(super) fn refuse(charge: Charge, code: RefusedCode, message: impl Into<String>) -> ChargeAnswer {

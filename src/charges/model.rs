@@ -85,6 +85,8 @@ pub struct Charge {
     pub method: Option<String>,
     /// The receipt that we approve at the gateway.
     pub approving_reference: Option<String>,
+    /// Until when whoever approves it has it for itself.
+    pub approving_until: Option<Instant>,
     /// The gateway's id of the purchase that paid it.
     pub gateway_transaction_id: Option<String>,
     /// The app store's own id of the purchase.
@@ -116,6 +118,12 @@ impl Charge {
     /// The gateway; none for what no version of ours wrote.
     pub fn gateway(&self) -> Option<PaymentGateway> {
         PaymentGateway::parse(&self.payment_gateway)
+    }
+
+    /// The transaction that paid it, for people: of Google's purchase token, which is a secret, only the end.
+    pub fn shown_transaction_id(&self) -> Option<String> {
+        let id = self.gateway_transaction_id.as_deref()?;
+        Some(self.gateway().map_or_else(|| id.to_owned(), |gateway| gateway.shown(id)))
     }
 
     /// Whether it was paid by this transaction of its gateway.

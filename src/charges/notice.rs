@@ -1,5 +1,7 @@
 //! What gateways tell us by themselves: `POST /webhooks/payverse` and `POST /webhooks/hecto`.
 
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
 use thiserror::Error;
 
 use super::{
@@ -8,7 +10,7 @@ use super::{
     reference, store,
 };
 use crate::{
-    db::{DbError, Recording},
+    db::{DbError, Recording, Statement},
     failures::FailureKind,
     gateways::{Notice, PaymentGateway, Price, Purchase, Reversal},
     types::text::storable,
@@ -142,6 +144,11 @@ impl Charges {
             transaction,
         };
         let mut tx = self.db.begin().await?;
+        // There is no row to lock: of two notices at once one waits here, and finds it told.
+        Statement::new("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+            .bind::<Text, _>(format!("unknown-order:{order_id}"))
+            .execute(tx.conn())
+            .await?;
         tell_once_about(tx.conn(), order_id.clone(), &order_id, None, alarm).await?;
         Ok(tx.commit().await?)
     }

@@ -62,7 +62,8 @@ impl Charges {
         };
         let (Some(gateway), Some(order)) = (charge.gateway(), charge.order()) else { return Ok(None) };
         let Some(asked) = self.gateways.ask(gateway, &order, reference).await else { return Ok(None) };
-        let answer = self.conclude(Look { charge: &charge, way: gateway, reference, asked }).await?;
+        let answer =
+            self.conclude(Look { charge: &charge, way: gateway, reference, asked, approved: false }).await?;
         Ok(answer.refused)
     }
 

@@ -7,17 +7,21 @@ use diesel::{
     OptionalExtension, QueryDsl, QueryableByName, SelectableHelper,
     dsl::{IntervalDsl, now},
     result::QueryResult,
-    sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use uuid::Uuid;
 
-use super::{Charge, ChargeStatus};
+use super::{Charge, ChargeStatus, reference};
 use crate::{
     db::{Statement, schema::charge},
     gateways::{PaymentGateway, Purchase},
     types::millis,
 };
+
+/// Longest that an approval takes: four calls that each time out, and then some. Whoever took it and died has it no
+/// longer; the gateway carries out one approval of a receipt anyway.
+const APPROVAL_LEASE: Duration = Duration::from_secs(150);
 
 /// A charge about to be asked for.
 #[derive(Debug, Insertable)]
@@ -87,11 +91,12 @@ pub(super) async fn of_transaction(
         "SELECT id FROM charge WHERE gateway_transaction_id = $1 AND payment_gateway = $2
          UNION ALL
          SELECT c.id FROM charge_reference r JOIN charge c ON c.id = r.charge_id
-         WHERE r.digest = sha256(convert_to($1, 'UTF8')) AND c.payment_gateway = $2
+         WHERE r.digest = $3 AND c.payment_gateway = $2
          LIMIT 1",
     )
     .bind::<Text, _>(transaction_id.to_owned())
     .bind::<Text, _>(gateway.as_str())
+    .bind::<Binary, _>(reference::digest(transaction_id))
     .get_result(conn)
     .await
     .optional()?;
@@ -101,34 +106,24 @@ pub(super) async fn of_transaction(
     }
 }
 
-/// Takes the charge's one approval for this reference; false if another one has it, or it is no longer REQUEST.
+/// Takes the charge's one approval for this reference, for as long as an approval takes; false if another one has it, if
+/// somebody is approving this one right now, or if the charge is no longer REQUEST.
 pub(super) async fn claim_approval(
     conn: &mut AsyncPgConnection,
     id: i64,
     reference: &str,
 ) -> QueryResult<bool> {
     let claimed = Statement::new(
-        "UPDATE charge SET approving_reference = $2
-         WHERE id = $1 AND payment_status = 'REQUEST' AND coalesce(approving_reference, $2) = $2",
+        "UPDATE charge SET approving_reference = $2, approving_until = now() + $3 * interval '1 millisecond'
+         WHERE id = $1 AND payment_status = 'REQUEST' AND coalesce(approving_reference, $2) = $2
+           AND coalesce(approving_until, '-infinity') <= now()",
     )
     .bind::<BigInt, _>(id)
     .bind::<Text, _>(reference.to_owned())
+    .bind::<BigInt, _>(millis(APPROVAL_LEASE))
     .execute(conn)
     .await?;
     Ok(claimed > 0)
-}
-
-/// Gives the approval back: nothing was paid by this reference.
-pub(super) async fn release_approval(
-    conn: &mut AsyncPgConnection,
-    id: i64,
-    reference: &str,
-) -> QueryResult<usize> {
-    Statement::new("UPDATE charge SET approving_reference = NULL WHERE id = $1 AND approving_reference = $2")
-        .bind::<BigInt, _>(id)
-        .bind::<Text, _>(reference.to_owned())
-        .execute(conn)
-        .await
 }
 
 /// The other charge that this purchase has paid.
@@ -172,7 +167,7 @@ pub(super) async fn complete(
     let completed = Statement::new(
         "UPDATE charge
          SET payment_status = 'COMPLETE', gateway_transaction_id = $2, method = $3, approving_reference = NULL,
-             quantity = $5, can = can * $5, price = price * $5, store_purchase_id = $6,
+             approving_until = NULL, quantity = $5, can = can * $5, price = price * $5, store_purchase_id = $6,
              completed_at = now(), next_check_at = NULL, consume_due_at = CASE WHEN $4 THEN now() END
          WHERE id = $1 AND payment_status = 'REQUEST'",
     )

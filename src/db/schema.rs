@@ -45,6 +45,7 @@ diesel::table! {
         payment_status -> Text,
         method -> Nullable<Text>,
         approving_reference -> Nullable<Text>,
+        approving_until -> Nullable<Timestamptz>,
         gateway_transaction_id -> Nullable<Text>,
         store_purchase_id -> Nullable<Text>,
         account_token -> Nullable<Uuid>,

@@ -181,9 +181,10 @@ impl ChargeObject {
         self.0.method.as_deref()
     }
 
-    /// The gateway's id of the purchase that paid it.
-    async fn gateway_transaction_id(&self) -> Option<&str> {
-        self.0.gateway_transaction_id.as_deref()
+    /// The gateway's id of the purchase that paid it. Google's is a secret, of which the end is shown; the list finds the
+    /// charge by the whole of it.
+    async fn gateway_transaction_id(&self) -> Option<String> {
+        self.0.shown_transaction_id()
     }
 
     /// Ties everything of one flow together.

@@ -5,21 +5,14 @@ use serde_json::{Value, json};
 
 use crate::{
     charges::{alarms, balances, books_are_true},
+    purchases::looking,
     support::{
         Shop, TestApp,
         app::TestAppBuilder,
         eventually,
-        shop::{ended, google, member, order, paid_at_bootpay, requested, verify},
+        shop::{apple, ended, google, member, order, paid_at_bootpay, requested, verify},
     },
 };
-
-/// A server whose reconciler looks often.
-fn looking(shop: &Shop) -> TestAppBuilder {
-    TestApp::builder()
-        .shop(shop)
-        .set("charge-reconcile-interval", "200ms")
-        .set("charge-reconcile-after", "300ms")
-}
 
 /// A server whose workers rest.
 fn resting(shop: &Shop) -> TestAppBuilder {
@@ -354,23 +347,160 @@ async fn a_gateway_that_knows_our_orders_is_asked_by_what_was_presented_too() {
     test.stop().await;
 }
 
+/// Presents what no gateway knows, until the charge has its fill; the last answer's message.
+async fn filled_with_junk(test: &TestApp, charge: &Value) -> String {
+    let mut message = String::new();
+    for number in 0..45 {
+        let payload = verify(&test.service(), "verify", order(charge), &format!("guess-{number}")).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("CHARGE_NOT_PAID")), "{payload:#}");
+        message = payload["userErrors"][0]["message"].as_str().unwrap().to_owned();
+    }
+    message
+}
+
+const NOT_KEPT: &str = "present it again";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn references_that_nobody_knows_make_room_for_newer_ones() {
+async fn references_that_nobody_knows_displace_none_and_are_kept_in_bounds() {
     let shop = Shop::start().await;
     let test = resting(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
     let charge = requested(&service, &member, "PG").await;
-    let pending =
-        json!({ "gateway": "bootpay", "orderId": order(&charge), "amount": 11_000, "status": "pending" });
-    let pending = shop.buy(pending).await;
-    verify(&service, "verify", order(&charge), &pending).await;
-    for number in 0..45 {
-        verify(&service, "verify", order(&charge), &format!("guess-{number}")).await;
-    }
-    let references = references(&test, &charge).await;
-    assert_eq!((references.len(), references[0].as_str()), (46, "PURCHASE_PENDING t"), "{references:?}");
-    let open = references.iter().filter(|row| *row == "CHARGE_NOT_PAID t").count();
-    assert!((20..=21).contains(&open), "{open}");
+    // Paid, and the gateway does not know it yet.
+    let early = paid_at_bootpay(&shop, order(&charge)).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "status": 404 })).await;
+    let payload = verify(&service, "verify", order(&charge), &early).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("CHARGE_NOT_PAID")));
+    assert!(!payload.to_string().contains(NOT_KEPT), "{payload:#}");
+    let message = filled_with_junk(&test, &charge).await;
+    assert!(message.contains(NOT_KEPT), "{message}");
+    assert_eq!(references(&test, &charge).await, ["CHARGE_NOT_PAID t"; 20]);
+    // An honest client's retry of what is kept is as good as before.
+    let payload = verify(&service, "verify", order(&charge), "guess-0").await;
+    assert!(!payload.to_string().contains(NOT_KEPT), "{payload:#}");
+    let reconciler = looking(&shop).start_beside(&test).await;
+    test.db.run("UPDATE charge_reference SET next_check_at = now()").await;
+    is_complete(&test, &charge).await;
+    assert_eq!(taken(&shop, &charge).await, 11_000);
+    reconciler.stop().await;
     test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_gateway_knows_is_completed_or_kept_although_the_charge_has_its_fill() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let service = test.service();
+    let member = member(&service).await;
+    let full = async || {
+        let charge = requested(&service, &member, "PG").await;
+        filled_with_junk(&test, &charge).await;
+        charge
+    };
+    let sale = |charge: &Value, status: &str| json!({ "gateway": "bootpay", "orderId": order(charge), "amount": 11_000, "status": status });
+    // Paid, or to be approved: at once.
+    for status in ["paid", "unapproved"] {
+        let charge = full().await;
+        let receipt = shop.buy(sale(&charge, status)).await;
+        for replayed in [false, true] {
+            let payload = verify(&service, "verify", order(&charge), &receipt).await;
+            assert_eq!(ended(&payload), (Some("COMPLETE"), replayed, None), "{status}: {payload:#}");
+        }
+    }
+    // Pending: kept.
+    let charge = full().await;
+    let pending = shop.buy(sale(&charge, "pending")).await;
+    let payload = verify(&service, "verify", order(&charge), &pending).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_PENDING")));
+    assert_eq!(references(&test, &charge).await.last().unwrap(), "PURCHASE_PENDING t");
+    // Approved, and nobody hears of it: kept before the money moves.
+    let charge = full().await;
+    let approved = shop.buy(sale(&charge, "unapproved")).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "confirm", "drop": true })).await;
+    for effect in [json!({ "effect": true }), json!({ "effect": true }), json!({ "status": 500 })] {
+        let mut behaviour = json!({ "gateway": "bootpay", "operation": "lookup" });
+        behaviour.as_object_mut().unwrap().extend(effect.as_object().unwrap().clone());
+        shop.behave(behaviour).await;
+    }
+    let payload = verify(&service, "verify", order(&charge), &approved).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")), "{payload:#}");
+    assert!(!payload.to_string().contains(NOT_KEPT), "{payload:#}");
+    assert_eq!(references(&test, &charge).await.last().unwrap(), "GATEWAY_UNAVAILABLE t");
+    // No answer: nobody can tell it from junk, and the client is told what to do.
+    let charge = full().await;
+    let receipt = shop.buy(sale(&charge, "paid")).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "status": 500 })).await;
+    let payload = verify(&service, "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")));
+    assert!(payload.to_string().contains(NOT_KEPT), "{payload:#}");
+    let payload = verify(&service, "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None));
+    // Nor do final answers pile up.
+    let charge = requested(&service, &member, "APPLE_IAP").await;
+    for number in 0..45 {
+        let payload = apple(&service, order(&charge), &format!("a.b.{number}")).await;
+        assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("SIGNATURE_INVALID")));
+    }
+    assert!(references(&test, &charge).await.len() <= 21);
+    books_are_true(&test).await;
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receipt_presented_many_times_at_once_is_approved_once() {
+    let shop = Shop::start().await;
+    let test = resting(&shop).start().await;
+    let second = resting(&shop).start_beside(&test).await;
+    let member = member(&test.service()).await;
+    let rounds = 4;
+    for _ in 0..rounds {
+        let charge = requested(&test.service(), &member, "PG").await;
+        let receipt = unapproved(&shop, &charge).await;
+        // So that all of them see it unapproved.
+        shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "times": 4, "delayMs": 100 })).await;
+        shop.behave(json!({ "gateway": "bootpay", "operation": "confirm", "delayMs": 300 })).await;
+        let mut under_way = tokio::task::JoinSet::new();
+        for number in 0..4 {
+            let actor = if number % 2 == 0 { test.service() } else { second.service() };
+            let (order_id, receipt) = (order(&charge).to_owned(), receipt.clone());
+            under_way.spawn(async move { verify(&actor, "verify", &order_id, &receipt).await });
+        }
+        let answers = under_way.join_all().await;
+        let codes: Vec<_> = answers.iter().map(|answer| ended(answer).2).collect();
+        assert!(codes.contains(&None), "{codes:?}");
+        assert!(codes.iter().all(|code| matches!(code, None | Some("PURCHASE_PENDING"))), "{codes:?}");
+        let payload = verify(&second.service(), "verify", order(&charge), &receipt).await;
+        assert_eq!(ended(&payload), (Some("COMPLETE"), true, None), "{payload:#}");
+        assert_eq!(references(&test, &charge).await, ["COMPLETE f"]);
+    }
+    assert_eq!(shop.calls("bootpay", "confirm").await.len(), rounds);
+    // Whoever died meanwhile has it until the lease is over.
+    let charge = requested(&test.service(), &member, "PG").await;
+    let receipt = unapproved(&shop, &charge).await;
+    let lease = |until: &str| {
+        format!(
+            "UPDATE charge SET approving_reference = '{receipt}', approving_until = now() {until} WHERE order_id = '{}'",
+            order(&charge)
+        )
+    };
+    test.db.run(&lease("+ interval '1 minute'")).await;
+    let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_PENDING")), "{payload:#}");
+    assert_eq!(shop.calls("bootpay", "confirm").await.len(), rounds);
+    test.db.run(&lease("- interval '1 second'")).await;
+    let payload = verify(&second.service(), "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{payload:#}");
+    assert_eq!(shop.calls("bootpay", "confirm").await.len(), rounds + 1);
+    // An approval that came to nothing may be tried again at once.
+    let charge = requested(&test.service(), &member, "PG").await;
+    let receipt = unapproved(&shop, &charge).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "confirm", "status": 500 })).await;
+    let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("PURCHASE_PENDING")), "{payload:#}");
+    let payload = verify(&test.service(), "verify", order(&charge), &receipt).await;
+    assert_eq!(ended(&payload), (Some("COMPLETE"), false, None), "{payload:#}");
+    books_are_true(&test).await;
+    test.stop().await;
+    second.stop().await;
 }

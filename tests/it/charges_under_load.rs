@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -12,6 +12,7 @@ use std::{
 use paydesk::auth::Role;
 use serde_json::json;
 use tokio::{sync::Semaphore, task::JoinSet};
+use tokio_postgres::error::SqlState;
 
 use crate::{
     charges::books_are_true,
@@ -43,25 +44,44 @@ const SETTINGS: [(&str, &str); 8] = [
     ("rate-limit-service", "100000"),
 ];
 
-/// Takes locks in the order job → member, against ours, until told to stop; how often it was the deadlock's victim.
-async fn lock_the_other_way_round(test: &TestApp, stop: Arc<AtomicBool>, victims: Arc<AtomicU64>) {
-    let mut session = test.db.session().await;
+/// Takes locks in the order wallet → member, against ours, until told to stop: it holds a wallet until somebody, who
+/// has that member's lock, waits for it, and then asks for the member. Whoever of the two is the victim, that is a deadlock.
+/// How many it made.
+async fn lock_the_other_way_round(test: &TestApp, stop: &AtomicBool) -> u64 {
+    let (mut session, watch) = (test.db.session().await, test.db.session().await);
+    let pid: i32 = session.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
+    let mut made = 0;
     while !stop.load(Ordering::Relaxed) {
         let transaction = session.transaction().await.unwrap();
-        let locks = async {
-            let job = "SELECT member_id FROM charge_event_job WHERE status = 'PROCESSING' ORDER BY random() LIMIT 1 FOR UPDATE";
-            let Some(row) = transaction.query_opt(job, &[]).await? else { return Ok(()) };
-            let member: i64 = row.get(0);
-            transaction.execute("SELECT FROM wallet WHERE member_id = $1 FOR UPDATE", &[&member]).await?;
-            transaction.execute("SELECT FROM member WHERE id = $1 FOR UPDATE", &[&member]).await.map(drop)
-        };
-        let locked: Result<(), tokio_postgres::Error> = locks.await;
-        if locked.is_err() {
-            victims.fetch_add(1, Ordering::Relaxed);
+        let wallet =
+            "SELECT member_id FROM wallet WHERE container = 'PG' ORDER BY random() LIMIT 1 FOR UPDATE";
+        let Some(row) = transaction.query_opt(wallet, &[]).await.unwrap() else { continue };
+        let member: i64 = row.get(0);
+        if is_waited_for(&watch, pid, stop).await {
+            let locked = transaction.execute("SELECT FROM member WHERE id = $1 FOR UPDATE", &[&member]).await;
+            let victim = locked.err().and_then(|error| error.code().cloned());
+            assert!(victim.is_none_or(|code| code == SqlState::T_R_DEADLOCK_DETECTED));
+            made += 1;
         }
         let _over = transaction.rollback().await;
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
+    made
+}
+
+/// Whether somebody comes to wait for what this session holds; a member who is not buying any more is given up.
+async fn is_waited_for(watch: &tokio_postgres::Client, pid: i32, stop: &AtomicBool) -> bool {
+    let blocked = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND $1 = ANY (pg_blocking_pids(pid)))";
+    for _ in 0..100 {
+        if watch.query_one(blocked, &[&pid]).await.unwrap().get(0) {
+            return true;
+        }
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    false
 }
 
 /// Buys once, with whichever process answers, until it is known to be complete.
@@ -116,10 +136,10 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
     };
     let mut processes = [start(&ports[0]).await, start(&ports[1]).await];
 
-    let (stop, victims) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let stop = Arc::new(AtomicBool::new(false));
     let against = {
-        let (test, stop, victims) = (Arc::clone(&test), Arc::clone(&stop), Arc::clone(&victims));
-        tokio::spawn(async move { lock_the_other_way_round(&test, stop, victims).await })
+        let (test, stop) = (Arc::clone(&test), Arc::clone(&stop));
+        tokio::spawn(async move { lock_the_other_way_round(&test, &stop).await })
     };
     let service = |base: &String| Actor::new(base.clone(), Some(token(&[Role::Service], "load")));
     let servers = Arc::new([service(&ports[0]), service(&ports[1])]);
@@ -143,7 +163,14 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
     }
     buying.join_all().await;
     stop.store(true, Ordering::Relaxed);
-    against.await.unwrap();
+    let made = against.await.unwrap();
+    assert!(made > 0, "no lock was taken the other way round while another session waited");
+    // The server counts them with a delay of seconds.
+    eventually("the server tells of the deadlocks", async || {
+        let counted = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        (test.db.value::<i64>(counted).await > 0).then_some(())
+    })
+    .await;
     eventually("every bonus is granted", async || {
         (test.db.count("charge_event_job WHERE status <> 'DONE'").await == 0).then_some(())
     })
@@ -159,11 +186,5 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
     let each = 100 * i64::try_from(CHARGES).unwrap();
     let wrong = format!("wallet WHERE charge_can <> {each} OR bonus_can <> {}", each / 10 + 5 * 20 + 10);
     assert_eq!(test.db.count(&wrong).await, 0);
-    let deadlocks: i64 =
-        test.db.value("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").await;
-    println!(
-        "deadlocks: {deadlocks}, the other session was the victim of {}",
-        victims.load(Ordering::Relaxed)
-    );
     test.stop().await;
 }

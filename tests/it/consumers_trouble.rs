@@ -229,6 +229,16 @@ async fn a_value_that_the_database_refuses_is_dead_lettered_at_once() {
     test.stop().await;
 }
 
+/// What a process is set to that pays with the test card at this provider.
+fn paying_at(url: &str) -> [(&'static str, &str); 4] {
+    [
+        ("toss-url", url),
+        ("toss-secret-key", "test_sk_sim0000000000000000"),
+        ("toss-test-card", "4330000000000001:30:12:12:900101"),
+        ("log", "error"),
+    ]
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_dies_in_each_try_ends_in_a_dead_letter() {
     let toss = Toss::start().await;
@@ -236,13 +246,11 @@ async fn a_process_that_dies_in_each_try_ends_in_a_dead_letter() {
     toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 100, "delayMs": 20_000, "effect": false, "status": 500 })).await;
     let url = toss.url();
     let settings = [
-        ("toss-url", url.as_str()),
-        ("toss-secret-key", "test_sk_sim0000000000000000"),
-        ("toss-test-card", "4330000000000001:30:12:12:900101"),
+        &paying_at(&url)[..],
         // The provider, which still works on the first call, answers the next ones at once: no process tries twice.
-        ("consumer-retry-delay", "1m"),
-        ("log", "error"),
-    ];
+        &[("consumer-retry-delay", "1m")],
+    ]
+    .concat();
     let message = register(7, 42);
     for round in 1..=4 {
         let mut process = Process::start(&test, &settings).await;
@@ -271,12 +279,7 @@ async fn killed_between_keeping_and_rejecting_a_message_is_not_tried_again() {
     let toss = Toss::start().await;
     let test = TestApp::builder().set("workers", "false").start().await;
     let url = toss.url();
-    let settings = [
-        ("toss-url", url.as_str()),
-        ("toss-secret-key", "test_sk_sim0000000000000000"),
-        ("toss-test-card", "4330000000000001:30:12:12:900101"),
-        ("log", "error"),
-    ];
+    let settings = paying_at(&url);
     toss.behave(
         json!({ "gateway": "toss", "operation": "key-in", "times": 100, "effect": false, "status": 500 }),
     )
@@ -312,13 +315,7 @@ async fn killed_between_inbox_and_effect_the_effect_comes_once() {
     let toss = Toss::start().await;
     let test = TestApp::builder().set("workers", "false").start().await;
     let url = toss.url();
-    let settings = [
-        ("toss-url", url.as_str()),
-        ("toss-secret-key", "test_sk_sim0000000000000000"),
-        ("toss-test-card", "4330000000000001:30:12:12:900101"),
-        ("consumer-retry-delay", "500ms"),
-        ("log", "error"),
-    ];
+    let settings = [&paying_at(&url)[..], &[("consumer-retry-delay", "500ms")]].concat();
     // The money moves, and the answer comes after the process is dead.
     toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 1, "delayMs": 1_500 })).await;
     let mut process = Process::start(&test, &settings).await;
@@ -448,13 +445,7 @@ async fn a_process_told_to_stop_ends_what_it_has_in_hand_and_leaves_the_rest() {
     let toss = Toss::start().await;
     let test = TestApp::builder().set("workers", "false").start().await;
     let url = toss.url();
-    let settings = [
-        ("toss-url", url.as_str()),
-        ("toss-secret-key", "test_sk_sim0000000000000000"),
-        ("toss-test-card", "4330000000000001:30:12:12:900101"),
-        ("consumer-prefetch", "2"),
-        ("log", "error"),
-    ];
+    let settings = [&paying_at(&url)[..], &[("consumer-prefetch", "2")]].concat();
     let process = Process::start(&test, &settings).await;
     process.consuming().await;
     toss.behave(json!({ "gateway": "toss", "operation": "key-in", "times": 2, "delayMs": 1_000 })).await;

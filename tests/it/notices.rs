@@ -1,5 +1,6 @@
 //! What Payverse and Hecto tell by themselves: a reason to ask, never enough to credit, and never lost.
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256, Sha512};
 
@@ -232,9 +233,10 @@ async fn who_paid_for_what_we_cannot_credit_is_told() {
     let shop = Shop::start().await;
     let test = TestApp::builder().shop(&shop).set("workers", false).start().await;
     let member = member(&test.service()).await;
-    // An order of nobody's: to be sent again, and told once.
-    for _ in 0..2 {
-        assert_eq!(hecto(&test, &noti("CHGnobody", "T1", &[])).await, (404, "FAIL".to_owned()));
+    // An order of nobody's: to be sent again, and told once, also of many notices at once.
+    let unknown = noti("CHGnobody", "T1", &[]);
+    for answer in join_all((0..8).map(|_| hecto(&test, &unknown))).await {
+        assert_eq!(answer, (404, "FAIL".to_owned()));
     }
     // A charge of another gateway: not believed until Hecto says so.
     let other = requested(&test.service(), &member, "PG").await;

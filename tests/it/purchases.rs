@@ -5,10 +5,20 @@ use serde_json::{Value, json};
 use crate::{
     charges::{alarms, balances, books_are_true},
     support::{
-        Shop, TestApp, eventually,
+        Shop, TestApp,
+        app::TestAppBuilder,
+        eventually,
         shop::{apple, ended, google, member, order, requested, verify},
     },
 };
+
+/// A server whose reconciler and consumer of purchases look often.
+pub fn looking(shop: &Shop) -> TestAppBuilder {
+    TestApp::builder()
+        .shop(shop)
+        .set("charge-reconcile-interval", "200ms")
+        .set("charge-reconcile-after", "300ms")
+}
 
 /// The address for a purchase's webhook.
 fn webhooks(test: &TestApp) -> String {
@@ -214,12 +224,7 @@ async fn a_reversal_changes_no_balance_is_acknowledged_and_told_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_reconciler_completes_what_was_paid_without_anybody_telling_us() {
     let shop = Shop::start().await;
-    let test = TestApp::builder()
-        .shop(&shop)
-        .set("charge-reconcile-interval", "200ms")
-        .set("charge-reconcile-after", "300ms")
-        .start()
-        .await;
+    let test = looking(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
     // By our order id, where nothing was ever presented.
@@ -254,12 +259,7 @@ async fn the_reconciler_completes_what_was_paid_without_anybody_telling_us() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_google_purchase_is_consumed_after_it_is_credited_until_google_confirms_it() {
     let shop = Shop::start().await;
-    let test = TestApp::builder()
-        .shop(&shop)
-        .set("charge-reconcile-interval", "200ms")
-        .set("charge-reconcile-after", "200ms")
-        .start()
-        .await;
+    let test = looking(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
     let charge = requested(&service, &member, "GOOGLE_IAP").await;
@@ -276,6 +276,13 @@ async fn a_google_purchase_is_consumed_after_it_is_credited_until_google_confirm
     // Presented again: the same answer, although it is consumed now.
     let payload = google(&service, order(&charge), "coin_100", &token).await;
     assert_eq!(ended(&payload), (Some("COMPLETE"), true, None), "{payload:#}");
+    // Who has the token can present it: nobody is shown the whole of it, and by the whole of it the charge is found.
+    assert!(!payload.to_string().contains(&token), "{payload:#}");
+    let query = "query ($token: String!) { charges(filter: { gatewayTransactionId: $token }) { nodes { orderId gatewayTransactionId } } }";
+    let data = test.operator().data(query, json!({ "token": token })).await;
+    let shown = format!("…{}", &token[token.len() - 6..]);
+    let found = json!([{ "orderId": order(&charge), "gatewayTransactionId": shown }]);
+    assert_eq!(data["charges"]["nodes"], found);
     // The next purchase of the same product is another one.
     let charge = requested(&service, &member, "GOOGLE_IAP").await;
     let payload = google(&service, order(&charge), "coin_100", &token).await;
@@ -408,12 +415,7 @@ async fn a_purchase_that_a_store_shows_under_two_names_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credited_google_purchase_is_consumed_although_google_did_not_know_it_for_a_moment() {
     let shop = Shop::start().await;
-    let test = TestApp::builder()
-        .shop(&shop)
-        .set("charge-reconcile-interval", "200ms")
-        .set("charge-reconcile-after", "200ms")
-        .start()
-        .await;
+    let test = looking(&shop).start().await;
     let service = test.service();
     let member = member(&service).await;
     let charge = requested(&service, &member, "GOOGLE_IAP").await;

@@ -10,7 +10,9 @@ use crate::{
     charges::{
         Charge, Charges, find,
         job::{self, ClaimedJob},
-        member, promotion, reference, store,
+        member, promotion,
+        reference::{self, Answered},
+        store,
         wallet::{self, Credit},
     },
     db::{DbError, Recording, Transaction, violated_constraint},
@@ -20,6 +22,9 @@ use crate::{
 const SUBJECT: SubjectType = SubjectType::Charge;
 /// The indexes by which a purchase pays one charge.
 const USED_ONCE: [&str; 2] = ["charge_gateway_transaction_id_payment_gateway_uq", "charge_google_order_uq"];
+
+/// What a caller is told of a reference that nobody asks about by himself.
+const NOT_KEPT: &str = "; so much else was presented for this charge that it is not asked about again by itself: present it again";
 
 /// What the transaction came to.
 pub(super) struct Recorded {
@@ -39,8 +44,13 @@ impl Recorded {
     }
 
     /// What it came to, as it is kept with the reference.
-    fn outcome(&self) -> &'static str {
-        self.answer.refused.as_ref().map_or(reference::COMPLETE, |refused| refused.code.as_str())
+    fn answered(&self, look: &Look<'_>) -> Answered {
+        Answered {
+            refused: self.answer.refused.as_ref().map(|refused| refused.code),
+            is_final: self.again == Again::Never,
+            releases: self.again != Again::Unknown,
+            approved: look.approved,
+        }
     }
 }
 
@@ -69,13 +79,14 @@ impl Charges {
         let Some(charge) = store::locked(tx.conn(), look.charge.id).await? else {
             return Err(DbError::Query(diesel::result::Error::NotFound));
         };
-        let recorded = self.carry_out(&mut tx, look, charge, verdict).await?;
+        let mut recorded = self.carry_out(&mut tx, look, charge, verdict).await?;
         // Another gateway's word says nothing of what was presented for this charge.
         if let Some(reference) = look.reference.filter(|_| look.charge.gateway() == Some(look.way)) {
-            let is_final = recorded.again == Again::Never;
-            reference::answered(tx.conn(), look.charge.id, reference, recorded.outcome(), is_final).await?;
-            if recorded.again != Again::Unknown {
-                store::release_approval(tx.conn(), look.charge.id, reference).await?;
+            let answered = recorded.answered(look);
+            let after = self.config.charge_reconcile_after;
+            let kept = reference::answered(tx.conn(), look.charge.id, reference, answered, after).await?;
+            if let Some(refused) = recorded.answer.refused.as_mut().filter(|_| !kept && !answered.is_final) {
+                refused.message.push_str(NOT_KEPT);
             }
         }
         for call in &look.asked.calls {
@@ -163,8 +174,8 @@ impl Charges {
         charge: &Charge,
         purchase: &Purchase,
     ) -> Result<bool, DbError> {
-        let any = !self.gateways.knows_order_ids(look.way);
-        Ok(reference::is_reversed(tx.conn(), charge.id, &purchase.transaction_id, any).await?)
+        let this = self.gateways.knows_order_ids(look.way).then_some(purchase.transaction_id.as_str());
+        Ok(reference::is_reversed(tx.conn(), charge.id, this).await?)
     }
 
     /// Claims the charge's one approval for this reference, before money may move. A payment that is not approved takes
@@ -187,6 +198,10 @@ impl Charges {
         };
         if store::claim_approval(tx.conn(), charge.id, reference).await? {
             return Ok(open(charge, RefusedCode::PurchasePending, "the payment is being approved", true));
+        }
+        if charge.approving_reference.as_deref() == Some(reference) {
+            let message = "the payment is being approved by another request";
+            return Ok(open(charge, RefusedCode::PurchasePending, message, false));
         }
         if let Some(first) = &charge.approving_reference {
             let after = self.config.charge_reconcile_after;

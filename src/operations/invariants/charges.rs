@@ -83,6 +83,17 @@ pub(super) const INVARIANTS: &[Invariant] = &[
          ORDER BY processing_started_at, id LIMIT $1"
     ),
     invariant!(
+        "jobs-granted-in-time",
+        "While a promotion runs, no bonus is due for longer than six hours.",
+        // What waited while none ran is granted after the next one begins; the worker gets as long from then on.
+        "SELECT id FROM charge_event_job
+         WHERE status = 'PENDING' AND coalesce(next_retry_at, created_at) < now() - interval '6 hours' AND EXISTS (
+             SELECT 1 FROM charge_event e
+             WHERE e.is_active AND e.end_at > now() AND greatest(e.start_at, e.updated_at) < now() - interval '6 hours'
+         )
+         ORDER BY coalesce(next_retry_at, created_at), id LIMIT $1"
+    ),
+    invariant!(
         "unpaid-charges-asked-about",
         "The gateway is asked about every charge that may have been paid when it is time.",
         "SELECT id FROM charge
@@ -103,5 +114,20 @@ pub(super) const INVARIANTS: &[Invariant] = &[
              SELECT id, completed_at FROM charge WHERE consume_due_at IS NOT NULL ORDER BY consume_due_at, id LIMIT $1
          ) unconsumed
          WHERE completed_at < now() - interval '2 days'"
+    ),
+    invariant!(
+        "google-purchases-due",
+        "Every credited Google purchase is consumed or is going to be, unless operators were told that it was given up.",
+        // Failures are kept for half a year: of older ones nobody can tell.
+        "SELECT c.id FROM (
+             SELECT id FROM charge
+             WHERE payment_gateway = 'GOOGLE_IAP' AND status = 'CHARGE' AND payment_status = 'COMPLETE'
+               AND consumed_at IS NULL AND consume_due_at IS NULL AND completed_at > now() - interval '150 days'
+             ORDER BY completed_at DESC, id DESC LIMIT $1
+         ) c
+         WHERE NOT EXISTS (
+             SELECT 1 FROM failure f
+             WHERE f.subject_type = 'CHARGE' AND f.subject_id = c.id::text AND f.code = 'NOT_CONSUMED' OFFSET 0
+         )"
     ),
 ];

@@ -17,6 +17,9 @@ const JOB: &str = "INSERT INTO charge_event_job (id, source_charge_id, member_id
 
 /// What breaks each invariant, and the id that is told.
 pub fn breaks() -> Vec<(&'static str, String, &'static str)> {
+    let promotion = "INSERT INTO charge_event (title, start_at, end_at, add_percent, updated_at)
+        VALUES ('x', now() - interval '1 day', now() + interval '1 day', 10, now() - interval '1 day');";
+    let google = "UPDATE charge SET payment_gateway = 'GOOGLE_IAP', container = 'AOS';";
     let granted = format!("{CHARGE}{COMPLETE}{CREDITED}{BONUS}{JOB}");
     vec![
         (
@@ -62,6 +65,11 @@ pub fn breaks() -> Vec<(&'static str, String, &'static str)> {
             "9",
         ),
         (
+            "jobs-granted-in-time",
+            format!("{CHARGE}{COMPLETE}{CREDITED}{promotion}{JOB}'PENDING', gen_random_uuid(), NULL, NULL); UPDATE charge_event_job SET next_retry_at = now() - interval '7 hours';"),
+            "9",
+        ),
+        (
             "unpaid-charges-asked-about",
             format!("{CHARGE} UPDATE charge SET next_check_at = now() - interval '2 hours';"),
             "7",
@@ -82,5 +90,6 @@ pub fn breaks() -> Vec<(&'static str, String, &'static str)> {
             ),
             "7",
         ),
+        ("google-purchases-due", format!("{CHARGE}{google}{COMPLETE}{CREDITED}"), "7"),
     ]
 }

@@ -534,6 +534,8 @@ export const en = {
     "unpaid-charges-asked-about": "The gateway is asked about every charge that may have been paid.",
     "presented-references-asked-about":
       "The gateway is asked about everything that was presented until it has said its last word.",
+    "jobs-granted-in-time": "While a promotion runs, no bonus stays due for hours.",
+    "google-purchases-due": "Every credited Google purchase is consumed or going to be.",
     "google-purchases-consumed": "Every credited Google purchase is consumed in time.",
   } as Record<string, string>,
   settings: {

@@ -524,6 +524,8 @@ export const ko: Dictionary = {
     "job-leases": "보너스 지급은 한 시간을 넘기지 않습니다.",
     "unpaid-charges-asked-about": "결제되었을 수 있는 모든 충전은 결제사에 확인합니다.",
     "presented-references-asked-about": "제시된 모든 거래는 결제사가 최종 답을 줄 때까지 확인합니다.",
+    "jobs-granted-in-time": "프로모션이 진행되는 동안 몇 시간씩 밀린 보너스는 없습니다.",
+    "google-purchases-due": "적립된 모든 구글 구매는 소비 처리되었거나 처리될 예정입니다.",
     "google-purchases-consumed": "적립된 모든 구글 구매는 제때 소비 처리됩니다.",
   },
   settings: {

@@ -1,4 +1,4 @@
-import { act, chip, expect, test } from "./support/test";
+import { act, chip, expect, save, test } from "./support/test";
 
 test("a promotion is made and changed, a wrong one is refused, and an operator only looks", async ({
   stack,
@@ -11,10 +11,10 @@ test("a promotion is made and changed, a wrong one is refused, and an operator o
   await page.getByLabel("Ends").fill("2025-01-01T00:00");
   await page.getByLabel("Bonus (%)").fill("10");
   await page.getByLabel("Reason").fill("it is summer");
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page.getByRole("alert")).toContainText("INVALID_INPUT");
   await page.getByLabel("Ends").fill("2036-01-01T00:00");
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page).toHaveURL(/\/promotions\/\d+$/);
   await expect(chip(page, "ACTIVE")).toBeVisible();
   // Midnight in Seoul.
@@ -25,7 +25,7 @@ test("a promotion is made and changed, a wrong one is refused, and an operator o
   ).toBe("2025-12-31 15:00");
   await page.getByLabel("Switched on").uncheck();
   await page.getByLabel("Reason").fill("summer is over");
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(chip(page, "OFF")).toBeVisible();
   expect(
     await stack.value(

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import type { Stack } from "./support/stack";
-import { act, chip, expect, signIn, test } from "./support/test";
+import { act, chip, expect, save, signIn, test } from "./support/test";
 
 /** A promotion, by SQL; its id. */
 function promotion(stack: Stack, title: string): Promise<string> {
@@ -49,7 +49,7 @@ test("another zone and another title leave a promotion's moments what they were"
   await expect(page.getByLabel("Ends")).toHaveValue("2036-12-31T14:59:59");
   await page.getByLabel("Title").fill("Renamed");
   await page.getByLabel("Reason").fill("a better name");
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page.getByText("The promotion is saved.")).toBeVisible();
   expect(await moments(stack, id)).toBe(before);
   expect(
@@ -63,16 +63,17 @@ test("two clicks make one promotion, and so does another try after a lost answer
   complaints,
 }) => {
   await fillPromotion(page, "Clicked twice");
-  await page.getByRole("button", { name: "Save" }).dblclick();
+  await page.getByRole("button", { name: "Save", exact: true }).dblclick();
+  await page.getByRole("button", { name: "Yes, save it" }).dblclick();
   await expect(page).toHaveURL(/\/promotions\/\d+$/);
   expect(await made(stack, "Clicked twice")).toBe(1);
 
   complaints.expect(/ERR_FAILED/);
   await fillPromotion(page, "Answer lost");
   await loseAnswer(page, "CreatePromotion");
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page.getByText("It is not known whether it was made.")).toBeVisible();
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page.getByText("What you sent before was made")).toBeVisible();
   await page.getByRole("link", { name: /Answer lost/ }).click();
   await expect(page).toHaveURL(/\/promotions\/\d+$/);
@@ -89,12 +90,12 @@ test("what somebody else changes meanwhile is told, not lost, and takes nothing 
   await page.getByLabel("Title").fill("Typed here");
   await page.getByLabel("Reason").fill("a new name");
   await stack.db.query("UPDATE charge_event SET add_percent = 50 WHERE id = $1", [id]);
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page.getByText("CHANGED_MEANWHILE")).toBeVisible();
   await expect(page.getByText("Somebody else has changed this promotion")).toBeVisible();
   await expect(page.getByLabel("Title")).toHaveValue("Typed here");
   await expect(page.getByLabel("Bonus (%)")).toHaveValue("50");
-  await page.getByRole("button", { name: "Save" }).click();
+  await save(page);
   await expect(page.getByText("The promotion is saved.")).toBeVisible();
   expect(await stack.value("SELECT concat_ws(' ', title, add_percent) FROM charge_event WHERE id = $1", [id])).toBe(
     "Typed here 50",

@@ -72,6 +72,12 @@ export function chip(page: Page, status: string) {
   return page.locator(`header [data-status=${status}]`);
 }
 
+/** Saves a promotion's form, and says yes to what it shows. */
+export async function save(page: Page) {
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Yes, save it" }).click();
+}
+
 /** Carries out an action, with a reason. */
 export async function act(page: Page, name: string, reason: string) {
   await page.getByRole("button", { name, exact: true }).click();

@@ -106,9 +106,7 @@ function Table({ products, isAdmin, edit }: TableProps) {
       <tbody onPointerMove={showWhole}>
         {products?.map((product) => (
           <tr key={keyOf(product)}>
-            <th scope="row" className="mono max-w-60 text-left font-normal">
-              {product.sku}
-            </th>
+            <td className="mono max-w-60">{product.sku}</td>
             <td className="mono">{product.container}</td>
             <td>
               <StatusChip status={product.isActive ? "ON_SALE" : "OFF_SALE"} of="product" />

@@ -2,12 +2,13 @@ import { Link, useBlocker } from "@tanstack/react-router";
 import { type FormEvent, type InputHTMLAttributes, type ReactNode, useId, useState } from "react";
 import type { PromotionRowFragment } from "@/gql/graphql";
 import { useT } from "@/i18n";
+import type { Dictionary } from "@/i18n/en";
 import { session } from "@/lib/session";
 import { useStore } from "@/lib/store";
 import { zoneName } from "@/lib/time";
 import { ErrorText, Refusal } from "@/ui/Messages";
 import { useZone } from "@/ui/zone";
-import { type Change, draftOf, FIELDS, type Field, inputOf, inZone, rebased } from "./draft";
+import { type Change, type Draft, draftOf, FIELDS, type Field, inputOf, inZone, rebased } from "./draft";
 import { useSave } from "./save";
 
 /** Years that every zone and the database agree on. */
@@ -58,11 +59,16 @@ export function PromotionForm({ promotion }: { promotion?: PromotionRowFragment 
     enableBeforeUnload: isTouched,
   });
   const wrong = refused?.field?.at(-1);
-  const save = (isWanted: boolean) =>
-    isAdmin && saving.save({ input: inputOf(draft, base), reason: reason.trim(), isWanted });
+  /** What was looked through and is about to be saved; typing on takes it back. */
+  const [asked, setAsked] = useState<typeof draft>();
+  const isAsked = asked === draft && !saving.isPending;
+  const save = (isWanted: boolean) => {
+    setAsked(undefined);
+    if (isAdmin) saving.save({ input: inputOf(draft, base), reason: reason.trim(), isWanted });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save(false);
+    if (isAdmin) setAsked(draft);
   };
   const field = (name: Exclude<Field, "isActive">, attributes: InputHTMLAttributes<HTMLInputElement>) => (
     <Labelled
@@ -122,7 +128,15 @@ export function PromotionForm({ promotion }: { promotion?: PromotionRowFragment 
           </button>
         </Notice>
       ) : null}
-      {refused ? <Refusal refused={refused} className="mx-3 mb-3" /> : null}
+      {refused && !isAsked ? <Refusal refused={refused} className="mx-3 mb-3" /> : null}
+      {isAsked ? (
+        <Sure
+          before={base ? untouched : undefined}
+          after={draft}
+          save={() => save(false)}
+          back={() => setAsked(undefined)}
+        />
+      ) : null}
       {saving.error ? (
         <div role="alert" className="mx-3 mb-3 rounded-md bg-bad-ground p-2 text-bad">
           <ErrorText error={saving.error} />
@@ -130,7 +144,12 @@ export function PromotionForm({ promotion }: { promotion?: PromotionRowFragment 
         </div>
       ) : null}
       <div className="flex items-center gap-3 border-t border-line bg-ground-2 p-3">
-        <button type="submit" className="button" data-kind="primary" aria-disabled={!isAdmin || saving.isPending}>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          aria-disabled={!isAdmin || saving.isPending || isAsked}
+        >
           {saving.isPending ? t.confirm.working : t.charge.save}
         </button>
         <span className="text-xs text-ink-2">{isAdmin ? t.charge.hint : t.charge.onlyAdmin}</span>
@@ -150,18 +169,54 @@ function Notice({ children }: { children: ReactNode }) {
   );
 }
 
+interface SureProps {
+  before: Draft | undefined;
+  after: Draft;
+  save: () => void;
+  back: () => void;
+}
+
+/** What is about to be saved, once more: bonuses are paid by it. */
+function Sure({ before, after, save, back }: SureProps) {
+  const t = useT();
+  return (
+    <Notice>
+      <p>{before ? t.charge.sureToChange : t.charge.sureToMake}</p>
+      <ul className="list-disc pl-5">
+        {FIELDS.filter((field) => !before || before[field] !== after[field]).map((field) => (
+          <li key={field}>
+            {t.field[field]}: {before ? <s>{shown(before[field], t)}</s> : null} {before ? "→" : null}{" "}
+            <strong>{shown(after[field], t)}</strong>
+          </li>
+        ))}
+      </ul>
+      <div className="mt-2 flex gap-2">
+        {/* biome-ignore lint/a11y/noAutofocus: it is what the press of Save leads to */}
+        <button type="button" className="button" data-kind="primary" autoFocus onClick={save}>
+          {t.charge.sure}
+        </button>
+        <button type="button" className="button" onClick={back}>
+          {t.confirm.cancel}
+        </button>
+      </div>
+    </Notice>
+  );
+}
+
+function shown(value: string | boolean, t: Dictionary): string {
+  return typeof value === "boolean" ? (value ? t.charge.on : t.charge.off) : value.replace("T", " ");
+}
+
 /** What somebody else has changed, field by field. */
 function Changed({ changes }: { changes: Change[] }) {
   const t = useT();
-  const shown = (value: string | boolean) =>
-    typeof value === "boolean" ? (value ? t.charge.on : t.charge.off) : value.replace("T", " ");
   return (
     <Notice>
       <p>{t.charge.changed}</p>
       <ul className="list-disc pl-5">
         {FIELDS.flatMap((field) => changes.filter((change) => change.field === field)).map((change) => (
           <li key={change.field}>
-            {t.field[change.field]}: <s>{shown(change.before)}</s> → <strong>{shown(change.now)}</strong>
+            {t.field[change.field]}: <s>{shown(change.before, t)}</s> → <strong>{shown(change.now, t)}</strong>
             {change.isMine ? ` (${t.charge.mineStays})` : null}
           </li>
         ))}

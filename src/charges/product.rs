@@ -70,6 +70,8 @@ pub struct ProductChange<'a> {
     pub input: CanProductInput,
     /// What `updated_at` was when the caller read it; if given, nobody else's change is written over.
     pub expected_updated_at: Option<Instant>,
+    /// Whether nothing may be on the list under its id yet.
+    pub must_be_new: bool,
     /// Why; for the audit log.
     pub reason: Option<&'a str>,
 }
@@ -85,8 +87,8 @@ pub enum UpsertProductError {
         /// What it must be.
         message: String,
     },
-    /// Somebody has changed it since the caller read it.
-    #[error("the product {0} was changed meanwhile: read it again")]
+    /// Somebody has changed it since the caller read it, or put one on the list that was to be new.
+    #[error("the product {0} was changed meanwhile, or is on the list already: read it again")]
     ChangedMeanwhile(String),
     /// The database failed.
     #[error(transparent)]
@@ -150,7 +152,7 @@ impl Charges {
         change: ProductChange<'_>,
         request_id: &str,
     ) -> Result<CanProduct, UpsertProductError> {
-        let ProductChange { input, expected_updated_at, reason } = change;
+        let ProductChange { input, expected_updated_at, must_be_new, reason } = change;
         input.check()?;
         let written = Written {
             container: input.container.as_str(),
@@ -164,21 +166,17 @@ impl Charges {
         let before = locked(tx.conn(), input.container, &input.sku).await?;
         // The same again, sent anew because its answer was lost, is no conflict with itself.
         let is_like = before.as_ref().is_some_and(|before| input.is_in(before));
-        if expected_updated_at.is_some()
-            && expected_updated_at != before.as_ref().map(|it| it.updated_at)
-            && !is_like
-        {
+        let is_as_seen =
+            expected_updated_at.is_none() || expected_updated_at == before.as_ref().map(|it| it.updated_at);
+        if !is_like && !(is_as_seen && (before.is_none() || !must_be_new)) {
             tx.rollback().await?;
             return Err(UpsertProductError::ChangedMeanwhile(input.sku));
         }
-        let after: CanProduct = diesel::insert_into(can_product::table)
-            .values(&written)
-            .on_conflict((can_product::container, can_product::sku))
-            .do_update()
-            .set(&written)
-            .returning(CanProduct::as_returning())
-            .get_result(tx.conn())
-            .await?;
+        let Some(after) = write(tx.conn(), &written, before.is_none() && must_be_new).await? else {
+            // Put there between our look and our insert, which waited for it.
+            tx.rollback().await?;
+            return Err(UpsertProductError::ChangedMeanwhile(input.sku));
+        };
         let state = |product: &CanProduct| json!({ "can": product.can, "price": product.price, "title": product.title, "isActive": product.is_active });
         let deed = Deed {
             action: "upsertCanProduct",
@@ -194,6 +192,25 @@ impl Charges {
         tx.commit().await?;
         Ok(after)
     }
+}
+
+/// Writes it; `None` if it is there although it must be new.
+async fn write(
+    conn: &mut AsyncPgConnection,
+    written: &Written<'_>,
+    must_be_new: bool,
+) -> QueryResult<Option<CanProduct>> {
+    let insert = diesel::insert_into(can_product::table).values(written);
+    if must_be_new {
+        return insert
+            .on_conflict_do_nothing()
+            .returning(CanProduct::as_returning())
+            .get_result(conn)
+            .await
+            .optional();
+    }
+    let upsert = insert.on_conflict((can_product::container, can_product::sku)).do_update().set(written);
+    upsert.returning(CanProduct::as_returning()).get_result(conn).await.map(Some)
 }
 
 async fn locked(

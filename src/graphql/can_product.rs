@@ -109,12 +109,14 @@ pub struct CanProductMutation;
 impl CanProductMutation {
     /// Puts a product on the price list, or changes it. Charges that were requested before keep their price. ADMIN; audited,
     /// with the `reason`. The same again has no second effect. With `expectedUpdatedAt`, the `updatedAt` that the caller
-    /// has seen, another's change since then is not written over: CHANGED_MEANWHILE.
+    /// has seen, another's change since then is not written over, nor with `mustBeNew` one that is on the list already:
+    /// CHANGED_MEANWHILE.
     async fn upsert_can_product(
         &self,
         ctx: &Context<'_>,
         input: CanProductInput,
         expected_updated_at: Option<DateTime>,
+        #[graphql(default)] must_be_new: bool,
         reason: Option<String>,
     ) -> Result<CanProductPayload, ApiError> {
         let admin = guard::admin(ctx)?;
@@ -128,7 +130,7 @@ impl CanProductMutation {
             title: input.title,
             is_active: input.is_active,
         };
-        let change = charges::ProductChange { input, expected_updated_at, reason };
+        let change = charges::ProductChange { input, expected_updated_at, must_be_new, reason };
         let refused = |error| Ok(CanProductPayload { can_product: None, user_errors: vec![error] });
         match Services::of(ctx)?.charges.upsert_product(&admin, change, RequestId::of(ctx)).await {
             Ok(product) => Ok(CanProductPayload {

@@ -486,11 +486,22 @@ async fn members_and_products_are_written_and_what_operators_did_is_audited() {
     assert_eq!(write(9_900, known["updatedAt"].clone()).await["userErrors"], json!([]));
     let late = write(8_000, known["updatedAt"].clone()).await;
     assert_eq!(late["userErrors"], json!([{ "code": "CHANGED_MEANWHILE" }]));
+    // One that must be new is not written over one that is there; of two at once, one is made.
+    let new = "mutation ($input: CanProductInput!) { upsertCanProduct(input: $input, mustBeNew: true) { userErrors { code } } }";
+    let taken = test.admin().data(new, input("coin_100", 1, 1, true)).await;
+    assert_eq!(taken["upsertCanProduct"]["userErrors"], json!([{ "code": "CHANGED_MEANWHILE" }]));
+    let admin = test.admin();
+    let both = tokio::join!(
+        admin.data(new, input("coin_7", 7, 700, true)),
+        admin.data(new, input("coin_7", 7, 800, true))
+    );
+    let refused = |data: &Value| data["upsertCanProduct"]["userErrors"].as_array().unwrap().len();
+    assert_eq!(refused(&both.0) + refused(&both.1), 1, "{both:?}");
     let listed = async |arguments: &str| {
         let query = format!("{{ canProducts{arguments} {{ sku container }} }}");
         test.service().data(&query, json!({})).await["canProducts"].as_array().unwrap().len()
     };
-    assert_eq!((listed("").await, listed("(inactiveToo: true)").await), (14, 15));
+    assert_eq!((listed("").await, listed("(inactiveToo: true)").await), (15, 16));
     let audited = "SELECT concat_ws(' ', actor, action, target_type, target_id, before IS NOT NULL, reason) FROM audit_entry ORDER BY id";
     assert_eq!(
         test.db.values::<String>(audited).await,
@@ -499,6 +510,7 @@ async fn members_and_products_are_written_and_what_operators_did_is_audited() {
             "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t",
             "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t spring",
             "admin upsertCanProduct CAN_PRODUCT PG:coin_100 t spring",
+            "admin upsertCanProduct CAN_PRODUCT PG:coin_7 f",
         ]
     );
     test.stop().await;

@@ -756,6 +756,7 @@ export type ProductsQuery = { canProducts: Array<{ container: Container, sku: st
 export type SaveProductMutationVariables = Exact<{
   input: CanProductInput;
   expectedUpdatedAt?: string | null | undefined;
+  mustBeNew: boolean;
   reason?: string | null | undefined;
 }>;
 
@@ -2807,10 +2808,11 @@ export const ProductsDocument = new TypedDocumentString(`
   updatedAt
 }`, {"hash":"sha256:cc7cf4f3216ebaa8400d0f647d60b4d11f4b8064d4fcc125cbbbbd9f29ee7f12"}) as unknown as TypedDocumentString<ProductsQuery, ProductsQueryVariables>;
 export const SaveProductDocument = new TypedDocumentString(`
-    mutation SaveProduct($input: CanProductInput!, $expectedUpdatedAt: DateTime, $reason: String) {
+    mutation SaveProduct($input: CanProductInput!, $expectedUpdatedAt: DateTime, $mustBeNew: Boolean!, $reason: String) {
   result: upsertCanProduct(
     input: $input
     expectedUpdatedAt: $expectedUpdatedAt
+    mustBeNew: $mustBeNew
     reason: $reason
   ) {
     canProduct {
@@ -2830,7 +2832,7 @@ export const SaveProductDocument = new TypedDocumentString(`
   title
   isActive
   updatedAt
-}`, {"hash":"sha256:06e9f22c54f2e528010b5f1e06a32b7972de6cdbc1151839cfb9a7ca9e6202e6"}) as unknown as TypedDocumentString<SaveProductMutation, SaveProductMutationVariables>;
+}`, {"hash":"sha256:141a68b810cdf8d7fd55096077fa4b0c33fa461536af73bbc1498db610f796c9"}) as unknown as TypedDocumentString<SaveProductMutation, SaveProductMutationVariables>;
 export const PromotionsDocument = new TypedDocumentString(`
     query Promotions($first: Int, $after: String, $last: Int, $before: String) {
   page: chargeEvents(first: $first, after: $after, last: $last, before: $before) {

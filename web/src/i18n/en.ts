@@ -449,7 +449,6 @@ export const en = {
     codes: {
       NOT_FOUND: "It is not there any more.",
       INVALID_INPUT: "The server cannot work with this.",
-      ALREADY_LISTED: "It is on the list already: change it there.",
       INVALID_STATE: "Its state does not allow it: somebody may have been faster.",
       CHANGED_MEANWHILE: "Somebody else has changed it meanwhile. Look at what changed, and save again.",
       UNAUTHORIZED_REFUND: "The user is not the one who paid.",

@@ -441,7 +441,6 @@ export const ko: Dictionary = {
     codes: {
       NOT_FOUND: "더는 존재하지 않습니다.",
       INVALID_INPUT: "서버가 처리할 수 없는 입력입니다.",
-      ALREADY_LISTED: "이미 가격표에 있습니다. 그 상품을 변경하세요.",
       INVALID_STATE: "지금 상태에서는 할 수 없습니다. 다른 사람이 먼저 처리했을 수 있습니다.",
       CHANGED_MEANWHILE: "그 사이 다른 사람이 변경했습니다. 변경된 내용을 확인한 뒤 다시 저장하세요.",
       UNAUTHORIZED_REFUND: "결제한 사용자가 아닙니다.",

@@ -12,6 +12,8 @@ const STATUSES = ["PENDING", "COMPLETED", "FAILED"] as const satisfies PaymentSt
 /** A refund takes its payment's place. */
 function InRefunds({ search: { userId, meetingId, flowId } }: { search: ListSearch }) {
   const t = useT();
+  // Refunds are not found by what else a payment is found by.
+  if (!userId && !meetingId && !flowId) return null;
   return (
     <span className="block">
       {t.list.refunded}{" "}

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ProductRowFragment } from "@/gql/graphql";
-import { draftOf, inputOf, twin } from "./draft";
+import { draftOf, inputOf, rebased, twin } from "./draft";
 
 const product: ProductRowFragment = {
   container: "PG",
@@ -23,7 +23,13 @@ it("money is digits and nothing else", () => {
   for (const wrong of ["", "1e3", "9,900", "-1", "9.5", "9".repeat(16)]) expect(priceOf(wrong), wrong).toBe(0);
 });
 
-it("a new product does not write over one with the same id", () => {
+it("what somebody else changed follows, and what was typed stays", () => {
+  const typed = { ...draftOf(product), price: "9900" };
+  const newest = { ...product, can: 120, price: 12_000, isActive: false };
+  expect(rebased(typed, product, newest)).toEqual({ ...draftOf(newest), price: "9900" });
+});
+
+it("a product is found by its place and id", () => {
   const typed = { ...draftOf(undefined), sku: " coin_100 " };
   expect(twin(typed, [product])).toBe(product);
   expect(twin({ ...typed, container: "AOS" }, [product])).toBeUndefined();

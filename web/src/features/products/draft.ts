@@ -34,6 +34,13 @@ export function inputOf({ container, sku, can, price, title, isActive }: Draft):
   return { container, sku: sku.trim(), can: whole(can), price: whole(price), title: title.trim(), isActive };
 }
 
+/** The form over what somebody else has written meanwhile: what was typed stays, what was not typed follows. */
+export function rebased(draft: Draft, seen: ProductRowFragment, newest: ProductRowFragment): Draft {
+  const [before, now] = [draftOf(seen), draftOf(newest)];
+  const typed = Object.entries(draft).filter(([field, value]) => value !== before[field as keyof Draft]);
+  return { ...now, ...Object.fromEntries(typed) };
+}
+
 /** The product that is on the list under the same id already. */
 export function twin(draft: Draft, products: ProductRowFragment[]): ProductRowFragment | undefined {
   const sku = draft.sku.trim();

@@ -19,7 +19,7 @@ import { StatusChip } from "@/ui/StatusChip";
 import { Time } from "@/ui/Time";
 import { showWhole } from "@/ui/whole";
 import { useZoneTitle } from "@/ui/zone";
-import { CONTAINERS, type Draft, draftOf, inputOf, twin } from "./draft";
+import { CONTAINERS, type Draft, draftOf, inputOf, rebased, twin } from "./draft";
 
 /** How often the list is looked at. */
 const REFRESH_MS = 3_000;
@@ -66,7 +66,7 @@ export function ProductsPage() {
         {query.error && !products ? null : <Table products={products} isAdmin={isAdmin} edit={edit} />}
       </div>
       {query.error && products ? <StaleNotice error={query.error} retry={() => void query.refetch()} /> : null}
-      {open ? <ProductDialog {...open} products={products ?? []} close={() => setOpen(undefined)} /> : null}
+      {open ? <ProductDialog {...open} close={() => setOpen(undefined)} /> : null}
     </>
   );
 }
@@ -154,31 +154,30 @@ function Table({ products, isAdmin, edit }: TableProps) {
 
 interface DialogProps {
   product?: ProductRowFragment;
-  products: ProductRowFragment[];
   close: () => void;
 }
 
-function ProductDialog({ product, products, close }: DialogProps) {
+function ProductDialog({ product, close }: DialogProps) {
   const t = useT();
   const [draft, setDraft] = useState(() => draftOf(product));
   const queries = useQueryClient();
   /** What stood there when it was opened, or when it was refused: what changes meanwhile is not written over. */
   const [seen, setSeen] = useState(product);
   const save = async (reason: string): Promise<Told> => {
-    const known = seen ? undefined : twin(draft, products);
-    if (known) return { refused: { code: "ALREADY_LISTED", message: keyOf(known) } };
-    const variables = { input: inputOf(draft), reason, expectedUpdatedAt: seen?.updatedAt ?? null };
+    const variables = { input: inputOf(draft), reason, expectedUpdatedAt: seen?.updatedAt ?? null, mustBeNew: !seen };
     const { result } = await gql(SaveProductDocument, variables);
     const refused = result.userErrors[0];
     if (refused?.code === "CHANGED_MEANWHILE") {
       await queries.refetchQueries({ queryKey: ["products"] });
-      setSeen(twin(draft, queries.getQueryData<ProductRowFragment[]>(["products"]) ?? []));
+      const newest = twin(draft, queries.getQueryData<ProductRowFragment[]>(["products"]) ?? []);
+      if (seen && newest) setDraft(rebased(draft, seen, newest));
+      setSeen(newest);
     }
     return refused ? { refused } : { done: t.product.saved };
   };
   return (
     <ReasonDialog
-      draftKey={seen ? `product ${keyOf(seen)}` : "new product"}
+      draftKey={product ? `product ${keyOf(product)}` : "new product"}
       title={seen ? t.product.editOne(`${seen.container} ${seen.sku}`) : t.product.create}
       label={t.product.save}
       effect={t.product.effect}

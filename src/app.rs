@@ -111,7 +111,13 @@ impl App {
             exchange: broker.name(PAYMENT_EVENTS),
             config: PaymentConfig::new(&config.toss, &config.reconcile),
         };
-        let charges = Charges::new(db.clone(), purchases.clone(), tasks.clone(), config.charges.clone());
+        let charges = Charges::new(
+            db.clone(),
+            purchases.clone(),
+            tasks.clone(),
+            config.charges.clone(),
+            config.toss.provider_timeout,
+        );
         let handlers: Vec<Arc<dyn Handler>> = vec![
             Arc::new(ParticipantRegister { payments: payments.clone(), card: test_card(&config)? }),
             Arc::new(ParticipantCancel(payments.clone())),

@@ -17,7 +17,7 @@ mod request;
 mod store;
 mod wallet;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
@@ -43,6 +43,10 @@ pub use reconcile::ChargeReconciler;
 pub use request::{RequestChargeError, RequestChargeInput, RequestedCharge};
 pub use wallet::{LedgerEntry, LedgerKind, Wallet, ledger_counts_of, ledgers_of, wallets_of};
 
+/// Calls until the gateway has heard that it is to approve, each of which may time out: a token, a look and the approval,
+/// each again when the token is refused; and some for good measure.
+const APPROVAL_CALLS: u32 = 10;
+
 /// The charges' use cases.
 #[derive(Clone)]
 pub struct Charges {
@@ -50,14 +54,23 @@ pub struct Charges {
     gateways: PurchaseGateways,
     tasks: Tasks,
     config: Arc<ChargeConfig>,
+    /// How long whoever approves a purchase has it for itself. After that it is taken to be dead.
+    approval_lease: Duration,
     /// A Google purchase was credited and is to be consumed.
     credited: Arc<Notify>,
 }
 
 impl Charges {
-    /// The use cases over this database and these gateways.
-    pub fn new(db: Database, gateways: PurchaseGateways, tasks: Tasks, config: ChargeConfig) -> Self {
-        Self { db, gateways, tasks, config: Arc::new(config), credited: Arc::default() }
+    /// The use cases over this database and these gateways, of which each call takes `provider_timeout` at most.
+    pub fn new(
+        db: Database,
+        gateways: PurchaseGateways,
+        tasks: Tasks,
+        config: ChargeConfig,
+        provider_timeout: Duration,
+    ) -> Self {
+        let approval_lease = provider_timeout.saturating_mul(APPROVAL_CALLS);
+        Self { db, gateways, tasks, config: Arc::new(config), approval_lease, credited: Arc::default() }
     }
 
     /// What a member's first charge earns, in percent of its can; 0: nothing.

@@ -13,7 +13,7 @@ use super::{Charge, Charges, reference, store};
 use crate::{
     auth::ServicePrincipal,
     db::DbError,
-    gateways::{Asked, PaymentGateway, Purchase, PurchaseOrder, PurchaseOutcome},
+    gateways::{Asked, PaymentGateway, Purchase, PurchaseOrder, PurchaseOutcome, Refusal},
     telemetry,
     types::stored_enum,
     workers::spawn_tracked,
@@ -223,28 +223,19 @@ impl Charges {
             reference::present(&mut conn, charge.id, reference, self.config.charge_reconcile_after).await?;
         }
         let asked = if self.gateways.knows_order_ids(way) {
-            self.gateways.ask(way, &order, Some(reference)).await
+            self.gateways.ask(way, &order, Some(reference)).await.unwrap_or_else(off)
         } else {
-            Some(Asked { outcome: PurchaseOutcome::Paid(told), calls: Vec::new() })
+            Asked { outcome: PurchaseOutcome::Paid(told), calls: Vec::new() }
         };
         let look = |reference, asked| Look { charge, way, reference, asked, approved: false };
-        match asked {
-            None => Ok(off(charge)),
-            Some(asked)
-                if matches!(asked.outcome, PurchaseOutcome::Paid(_) | PurchaseOutcome::Refused(_)) =>
-            {
-                Ok(self.conclude(look(Some(reference), asked)).await?)
-            }
-            // Nothing was paid under that number, as far as one knows: perhaps under another one. The number is asked about
-            // again by the reconciler.
-            Some(Asked { mut calls, .. }) => {
-                let Some(by_order) = self.gateways.ask(way, &order, None).await else {
-                    return Ok(off(charge));
-                };
-                calls.extend(by_order.calls);
-                Ok(self.conclude(look(None, Asked { outcome: by_order.outcome, calls })).await?)
-            }
+        if matches!(asked.outcome, PurchaseOutcome::Paid(_) | PurchaseOutcome::Refused(_)) {
+            return Ok(self.conclude(look(Some(reference), asked)).await?);
         }
+        // Nothing was paid under that number, as far as one knows: perhaps under another one. The number is asked about
+        // again by the reconciler.
+        let by_order = self.gateways.ask(way, &order, None).await.unwrap_or_else(off);
+        let calls = [asked.calls, by_order.calls].concat();
+        Ok(self.conclude(look(None, Asked { outcome: by_order.outcome, calls })).await?)
     }
 
     async fn ask_and_conclude(
@@ -254,7 +245,7 @@ impl Charges {
         order: &PurchaseOrder<'_>,
         reference: Option<&str>,
     ) -> Result<ChargeAnswer, CompleteError> {
-        let Some(asked) = self.gateways.ask(way, order, reference).await else { return Ok(off(charge)) };
+        let asked = self.gateways.ask(way, order, reference).await.unwrap_or_else(off);
         Ok(self.conclude(Look { charge, way, reference, asked, approved: false }).await?)
     }
 
@@ -284,9 +275,11 @@ impl Charges {
     }
 }
 
-fn off(charge: &Charge) -> ChargeAnswer {
-    let message = "the payment gateway is not configured";
-    refuse(charge.clone(), RefusedCode::GatewayUnavailable, message)
+/// Of a gateway that is off nobody knows anything.
+fn off() -> Asked {
+    let message = "the payment gateway is not configured".to_owned();
+    let refusal = Refusal { code: "NOT_CONFIGURED".to_owned(), message };
+    Asked { outcome: PurchaseOutcome::Unknown(refusal), calls: Vec::new() }
 }
 
 pub(super) fn refuse(charge: Charge, code: RefusedCode, message: impl Into<String>) -> ChargeAnswer {

@@ -16,9 +16,8 @@ use crate::{db::Statement, types::millis};
 
 /// The outcome of the reference that paid its charge.
 pub(super) const COMPLETE: &str = "COMPLETE";
-/// So many of a charge's references are asked about at once, and so many are remembered whose answer was final. What is
-/// presented beyond that is asked about once, and kept only if the gateway knows of it: whoever presents junk may keep
-/// others from being kept, and never displaces what is kept already.
+/// So many references of a charge are asked about again although nobody knows them, the first ones; and so many whose
+/// answer was final are remembered, the newest ones. Whoever presents more cannot make a table grow, nor displace anything.
 const KEPT: i64 = 20;
 
 /// A reference that is due to be asked about.
@@ -35,20 +34,60 @@ pub(super) struct DueReference {
     pub(super) is_overdue: bool,
 }
 
+/// What an answer came to, as it is kept with the reference.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answered {
+    /// The refusal; none: it has paid the charge.
+    pub(super) refused: Option<RefusedCode>,
+    /// Whether it is the last word.
+    pub(super) is_final: bool,
+    /// Whether the charge's approval, if this has it, is free for another one: nothing was paid by this.
+    pub(super) releases: bool,
+    /// Whether this was approved under the lease that ends with this.
+    pub(super) approved: bool,
+}
+
+impl Answered {
+    fn outcome(self) -> &'static str {
+        self.refused.map_or(COMPLETE, RefusedCode::as_str)
+    }
+
+    /// Whether nobody knows what was presented, or nobody answered.
+    fn is_unknown(self) -> bool {
+        !self.is_final
+            && matches!(
+                self.refused,
+                Some(
+                    RefusedCode::ChargeNotPaid
+                        | RefusedCode::GatewayUnavailable
+                        | RefusedCode::GatewayMisconfigured
+                )
+            )
+    }
+}
+
+/// What may be so of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    /// It has paid the charge.
+    Paid,
+    /// The gateway told that money of it went back.
+    Reversed,
+}
+
 #[derive(QueryableByName)]
 struct Found {
     #[diesel(sql_type = Bool)]
     found: bool,
 }
 
-/// What a reference is found by.
+/// What a reference is found by: it may be longer than an index entry.
 pub(super) fn digest(reference: &str) -> Vec<u8> {
     Sha256::digest(reference).to_vec()
 }
 
 /// Notes what is presented, and has the reconciler ask about it should nobody be left to hear the answer. The same again
-/// never waits longer than it did. A charge that has its fill of open references takes no other one before its gateway
-/// is asked; of those whose answer was final, and which paid nothing, the oldest are forgotten.
+/// never waits longer than it did.
 pub(super) async fn present(
     conn: &mut AsyncPgConnection,
     charge_id: i64,
@@ -56,17 +95,8 @@ pub(super) async fn present(
     check_after: Duration,
 ) -> QueryResult<()> {
     Statement::new(
-        "WITH forgotten AS (
-             DELETE FROM charge_reference
-             WHERE next_check_at IS NULL AND id = ANY (ARRAY(
-                 SELECT id FROM charge_reference
-                 WHERE charge_id = $1 AND next_check_at IS NULL AND reversed_at IS NULL AND outcome <> 'COMPLETE' AND digest <> $3
-                 ORDER BY id DESC OFFSET $5))
-         )
-         INSERT INTO charge_reference AS known (charge_id, reference, digest, next_check_at)
-         SELECT $1, $2, $3, now() + $4 * interval '1 millisecond'
-         WHERE EXISTS (SELECT 1 FROM charge_reference WHERE digest = $3 AND charge_id = $1)
-            OR $5 > (SELECT count(*) FROM charge_reference WHERE charge_id = $1 AND next_check_at IS NOT NULL)
+        "INSERT INTO charge_reference AS known (charge_id, reference, digest, next_check_at)
+         VALUES ($1, $2, $3, now() + $4 * interval '1 millisecond')
          ON CONFLICT (digest, charge_id) DO UPDATE
          SET presented_at = now(), next_check_at = least(known.next_check_at, excluded.next_check_at)",
     )
@@ -74,38 +104,67 @@ pub(super) async fn present(
     .bind::<Text, _>(reference.to_owned())
     .bind::<Binary, _>(digest(reference))
     .bind::<BigInt, _>(millis(check_after))
-    .bind::<BigInt, _>(KEPT)
     .execute(conn)
     .await?;
     Ok(())
 }
 
-/// What an answer came to.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Answered {
-    /// The refusal; none: it paid the charge.
-    pub(super) refused: Option<RefusedCode>,
-    /// Whether the gateway has said its last word.
-    pub(super) is_final: bool,
-    /// Whether nothing was paid by it, nor will be by an approval under way: the charge's approval is given back.
-    pub(super) releases: bool,
-    /// Whether our approval is over, whatever came of it: it may be tried again.
-    pub(super) approved: bool,
+/// A statement that writes down an answer to `$2` about the charge `$1`, and with it what becomes of the charge's
+/// approval: `$5` frees it, `$6` ends its lease.
+macro_rules! noting {
+    ($how:literal) => {
+        concat!(
+            "WITH freed AS (
+                 UPDATE charge SET approving_reference = CASE WHEN NOT $5 THEN approving_reference END, approving_until = NULL
+                 WHERE id = $1 AND approving_reference = $2 AND ($5 OR $6)
+             ), ",
+            $how
+        )
+    };
 }
 
-impl Answered {
-    /// Whether it is kept although the charge had its fill: nobody makes up what a gateway knows of.
-    fn keeps(self) -> bool {
-        match self.refused {
-            None => true,
-            Some(RefusedCode::PurchasePending | RefusedCode::PaymentInProgress) => !self.is_final,
-            Some(_) => false,
-        }
-    }
-}
+/// Written although it was not kept before. Of those whose answer was final the newest are remembered.
+const FINAL: &str = noting!(
+    "forgotten AS (
+         DELETE FROM charge_reference WHERE id = ANY (ARRAY(
+             SELECT id FROM charge_reference
+             WHERE charge_id = $1 AND digest <> $3 AND next_check_at IS NULL AND reversed_at IS NULL
+               AND outcome IS DISTINCT FROM 'COMPLETE'
+             ORDER BY id DESC OFFSET $7))
+     ), noted AS (
+         INSERT INTO charge_reference (charge_id, reference, digest, outcome) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (digest, charge_id) DO UPDATE SET outcome = excluded.outcome, next_check_at = NULL
+     )
+     SELECT true AS found"
+);
+/// Written although it was not kept before: the gateway knows it. It does not begin anew what has ended.
+const OPEN: &str = noting!(
+    "noted AS (
+         INSERT INTO charge_reference AS known (charge_id, reference, digest, outcome, next_check_at)
+         VALUES ($1, $2, $3, $4, now() + $7 * interval '1 millisecond')
+         ON CONFLICT (digest, charge_id) DO UPDATE SET outcome = excluded.outcome WHERE known.next_check_at IS NOT NULL
+     )
+     SELECT true AS found"
+);
+/// Kept if there is room when that is first said: whatever has its place keeps it.
+const UNKNOWN: &str = noting!(
+    "dropped AS (
+         DELETE FROM charge_reference r
+         WHERE r.digest = $3 AND r.charge_id = $1 AND r.outcome IS NULL AND (
+             SELECT count(*) FROM (
+                 SELECT FROM charge_reference o
+                 WHERE o.charge_id = $1 AND o.id < r.id AND o.next_check_at IS NOT NULL LIMIT $7
+             ) older
+         ) >= $7
+         RETURNING r.id
+     ), noted AS (
+         UPDATE charge_reference SET outcome = $4
+         WHERE digest = $3 AND charge_id = $1 AND next_check_at IS NOT NULL AND NOT EXISTS (SELECT FROM dropped)
+     )
+     SELECT NOT EXISTS (SELECT FROM dropped) AS found"
+);
 
-/// Writes down what an answer came to, and that the charge's approval is over with it. A final one ends the asking;
-/// another does not begin it anew. Tells whether it is kept. The caller holds the charge's lock.
+/// Writes down what an answer came to; false if the reference is not kept. The caller holds the charge's lock.
 pub(super) async fn answered(
     conn: &mut AsyncPgConnection,
     charge_id: i64,
@@ -113,32 +172,24 @@ pub(super) async fn answered(
     answered: Answered,
     check_after: Duration,
 ) -> QueryResult<bool> {
-    let outcome = answered.refused.map_or(COMPLETE, RefusedCode::as_str);
-    let kept = Statement::new(
-        "WITH released AS (
-             UPDATE charge
-             SET approving_reference = CASE WHEN NOT $7 THEN approving_reference END, approving_until = NULL
-             WHERE id = $1 AND approving_reference = $2 AND ($7 OR $8)
-         )
-         INSERT INTO charge_reference AS known (charge_id, reference, digest, outcome, next_check_at)
-         SELECT $1, $2, $3, $4, CASE WHEN NOT $5 THEN now() + $9 * interval '1 millisecond' END
-         WHERE $6 OR EXISTS (SELECT 1 FROM charge_reference WHERE digest = $3 AND charge_id = $1)
-         ON CONFLICT (digest, charge_id) DO UPDATE
-         SET outcome = CASE WHEN $5 OR known.next_check_at IS NOT NULL THEN $4 ELSE known.outcome END,
-             next_check_at = CASE WHEN NOT $5 THEN known.next_check_at END",
-    )
-    .bind::<BigInt, _>(charge_id)
-    .bind::<Text, _>(reference.to_owned())
-    .bind::<Binary, _>(digest(reference))
-    .bind::<Text, _>(outcome)
-    .bind::<Bool, _>(answered.is_final)
-    .bind::<Bool, _>(answered.keeps())
-    .bind::<Bool, _>(answered.releases)
-    .bind::<Bool, _>(answered.approved)
-    .bind::<BigInt, _>(millis(check_after))
-    .execute(conn)
-    .await?;
-    Ok(kept > 0)
+    let (how, limit) = if answered.is_final {
+        (FINAL, KEPT)
+    } else if answered.is_unknown() {
+        (UNKNOWN, KEPT)
+    } else {
+        (OPEN, millis(check_after))
+    };
+    let kept: Found = Statement::new(how)
+        .bind::<BigInt, _>(charge_id)
+        .bind::<Text, _>(reference.to_owned())
+        .bind::<Binary, _>(digest(reference))
+        .bind::<Text, _>(answered.outcome())
+        .bind::<Bool, _>(answered.releases)
+        .bind::<Bool, _>(answered.approved)
+        .bind::<BigInt, _>(limit)
+        .get_result(conn)
+        .await?;
+    Ok(kept.found)
 }
 
 /// Has a reference asked about again that nobody asks about any more.
@@ -160,15 +211,6 @@ pub(super) async fn ask_again(
     Ok(())
 }
 
-/// Whether this is what paid the charge.
-pub(super) async fn has_paid(
-    conn: &mut AsyncPgConnection,
-    charge_id: i64,
-    reference: &str,
-) -> QueryResult<bool> {
-    exists(conn, charge_id, Some(reference), Is::Paid).await
-}
-
 /// Notes that the gateway told that money of this purchase went back: it is not credited after that without a person.
 pub(super) async fn reversed(
     conn: &mut AsyncPgConnection,
@@ -188,42 +230,44 @@ pub(super) async fn reversed(
     Ok(())
 }
 
-/// Whether the gateway told that money of this purchase went back; without one, of whatever was paid for the charge.
+/// Whether this is what paid the charge.
+pub(super) async fn has_paid(
+    conn: &mut AsyncPgConnection,
+    charge_id: i64,
+    reference: &str,
+) -> QueryResult<bool> {
+    exists(conn, charge_id, Some(reference), Fact::Paid).await
+}
+
+/// Whether the gateway told that money of this purchase went back, or, without one, of whatever was paid for the charge.
 pub(super) async fn is_reversed(
     conn: &mut AsyncPgConnection,
     charge_id: i64,
     transaction_id: Option<&str>,
 ) -> QueryResult<bool> {
-    exists(conn, charge_id, transaction_id, Is::Reversed).await
+    exists(conn, charge_id, transaction_id, Fact::Reversed).await
 }
 
-/// What became of a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Is {
-    Paid,
-    Reversed,
-}
-
-/// Whether the charge has this reference, or without one any, of which this is so.
+/// Whether this reference of the charge, or, without one, any is so. A charge has few.
 async fn exists(
     conn: &mut AsyncPgConnection,
     charge_id: i64,
     reference: Option<&str>,
-    is: Is,
+    fact: Fact,
 ) -> QueryResult<bool> {
-    let row: Found = Statement::new(
+    let found: Found = Statement::new(
         "SELECT EXISTS (
              SELECT 1 FROM charge_reference
-             WHERE charge_id = $1 AND digest = coalesce($2, digest)
-               AND CASE WHEN $3 THEN outcome = 'COMPLETE' ELSE reversed_at IS NOT NULL END
+             WHERE charge_id = $1 AND ($2 IS NULL OR digest = $2)
+               AND CASE WHEN $3 THEN reversed_at IS NOT NULL ELSE outcome = 'COMPLETE' END
          ) AS found",
     )
     .bind::<BigInt, _>(charge_id)
     .bind::<Nullable<Binary>, _>(reference.map(digest))
-    .bind::<Bool, _>(is == Is::Paid)
+    .bind::<Bool, _>(fact == Fact::Reversed)
     .get_result(conn)
     .await?;
-    Ok(row.found)
+    Ok(found.found)
 }
 
 /// Claims references that are due to be asked about, by pushing their next look forward: any number of processes may ask

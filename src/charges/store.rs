@@ -19,10 +19,6 @@ use crate::{
     types::millis,
 };
 
-/// Longest that an approval takes: four calls that each time out, and then some. Whoever took it and died has it no
-/// longer; the gateway carries out one approval of a receipt anyway.
-const APPROVAL_LEASE: Duration = Duration::from_secs(150);
-
 /// A charge about to be asked for.
 #[derive(Debug, Insertable)]
 #[diesel(table_name = charge)]
@@ -112,6 +108,7 @@ pub(super) async fn claim_approval(
     conn: &mut AsyncPgConnection,
     id: i64,
     reference: &str,
+    lease: Duration,
 ) -> QueryResult<bool> {
     let claimed = Statement::new(
         "UPDATE charge SET approving_reference = $2, approving_until = now() + $3 * interval '1 millisecond'
@@ -120,7 +117,7 @@ pub(super) async fn claim_approval(
     )
     .bind::<BigInt, _>(id)
     .bind::<Text, _>(reference.to_owned())
-    .bind::<BigInt, _>(millis(APPROVAL_LEASE))
+    .bind::<BigInt, _>(millis(lease))
     .execute(conn)
     .await?;
     Ok(claimed > 0)

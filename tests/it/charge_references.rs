@@ -427,6 +427,15 @@ async fn what_the_gateway_knows_is_completed_or_kept_although_the_charge_has_its
     assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")), "{payload:#}");
     assert!(!payload.to_string().contains(NOT_KEPT), "{payload:#}");
     assert_eq!(references(&test, &charge).await.last().unwrap(), "GATEWAY_UNAVAILABLE t");
+    // Written down before its gateway is asked, should nobody be left to hear the answer.
+    let charge = full().await;
+    let receipt = shop.buy(sale(&charge, "paid")).await;
+    shop.behave(json!({ "gateway": "bootpay", "operation": "lookup", "delayMs": 2000 })).await;
+    let (actor, order_id, presented) = (test.service(), order(&charge).to_owned(), receipt.clone());
+    let verifying = tokio::spawn(async move { verify(&actor, "verify", &order_id, &presented).await });
+    let stored = format!("charge_reference WHERE reference = '{receipt}' AND next_check_at IS NOT NULL");
+    eventually("it is stored", async || (test.db.count(&stored).await == 1).then_some(())).await;
+    assert_eq!(ended(&verifying.await.unwrap()).0, Some("COMPLETE"));
     // No answer: nobody can tell it from junk, and the client is told what to do.
     let charge = full().await;
     let receipt = shop.buy(sale(&charge, "paid")).await;

@@ -367,6 +367,11 @@ async fn what_is_presented_while_the_gateway_is_off_is_kept_for_later() {
     let receipt = paid_at_bootpay(&shop, order(&charge)).await;
     let payload = verify(&off.service(), "verify", order(&charge), &receipt).await;
     assert_eq!(ended(&payload), (Some("REQUEST"), false, Some("GATEWAY_UNAVAILABLE")));
+    // However much is presented meanwhile.
+    for number in 0..25 {
+        verify(&off.service(), "verify", order(&charge), &format!("junk-{number}")).await;
+    }
+    assert_eq!(test.db.count("charge_reference WHERE next_check_at IS NOT NULL").await, 20);
     let reconciler = TestApp::builder()
         .shop(&shop)
         .set("charge-reconcile-interval", "200ms")

@@ -44,13 +44,23 @@ const SETTINGS: [(&str, &str); 8] = [
     ("rate-limit-service", "100000"),
 ];
 
+/// How the deadlocks ended that were made on purpose.
+#[derive(Default)]
+struct Deadlocks {
+    /// Paydesk's transaction was broken off, and did the whole again.
+    ours: i64,
+    /// The other session's was.
+    others: i64,
+}
+
 /// Takes locks in the order wallet → member, against ours, until told to stop: it holds a wallet until somebody, who
-/// has that member's lock, waits for it, and then asks for the member. Whoever of the two is the victim, that is a deadlock.
-/// How many it made.
-async fn lock_the_other_way_round(test: &TestApp, stop: &AtomicBool) -> u64 {
+/// has that member's lock, waits for it, and then asks for the member, which is a deadlock. It is more patient than the
+/// database: ours is the victim.
+async fn lock_the_other_way_round(test: &TestApp, stop: &AtomicBool) -> Deadlocks {
     let (mut session, watch) = (test.db.session().await, test.db.session().await);
+    session.batch_execute("SET deadlock_timeout = '10s'").await.unwrap();
     let pid: i32 = session.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
-    let mut made = 0;
+    let mut made = Deadlocks::default();
     while !stop.load(Ordering::Relaxed) {
         let transaction = session.transaction().await.unwrap();
         let wallet =
@@ -58,10 +68,14 @@ async fn lock_the_other_way_round(test: &TestApp, stop: &AtomicBool) -> u64 {
         let Some(row) = transaction.query_opt(wallet, &[]).await.unwrap() else { continue };
         let member: i64 = row.get(0);
         if is_waited_for(&watch, pid, stop).await {
-            let locked = transaction.execute("SELECT FROM member WHERE id = $1 FOR UPDATE", &[&member]).await;
-            let victim = locked.err().and_then(|error| error.code().cloned());
-            assert!(victim.is_none_or(|code| code == SqlState::T_R_DEADLOCK_DETECTED));
-            made += 1;
+            let lock = "SELECT FROM member WHERE id = $1 FOR UPDATE";
+            match transaction.execute(lock, &[&member]).await.map_err(|error| error.code().cloned()) {
+                Ok(_) => made.ours += 1,
+                Err(code) => {
+                    assert_eq!(code, Some(SqlState::T_R_DEADLOCK_DETECTED));
+                    made.others += 1;
+                }
+            }
         }
         let _over = transaction.rollback().await;
         tokio::time::sleep(Duration::from_millis(2)).await;
@@ -115,9 +129,9 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
     let shop = Arc::new(Shop::start().await);
     // The test's own server only makes names and reads.
     let test = Arc::new(TestApp::builder().shop(&shop).set("workers", false).start().await);
-    // So that a deadlock costs milliseconds.
+    // Time for the other session to close the circle before one of ours looks for it, once.
     let name = test.db.url.rsplit_once('/').unwrap().1.to_owned();
-    test.db.run(&format!("ALTER DATABASE {name} SET deadlock_timeout = '10ms'")).await;
+    test.db.run(&format!("ALTER DATABASE {name} SET deadlock_timeout = '300ms'")).await;
     promotion(&test.admin(), 10, 0).await;
     promotion(&test.admin(), 20, 5).await;
     let mut members = Vec::new();
@@ -164,11 +178,15 @@ async fn parallel_charges_with_kills_and_deadlocks_leave_true_books_heavy() {
     buying.join_all().await;
     stop.store(true, Ordering::Relaxed);
     let made = against.await.unwrap();
-    assert!(made > 0, "no lock was taken the other way round while another session waited");
+    assert!(
+        made.ours > 0,
+        "no transaction of ours was broken off; {} of the other session's were",
+        made.others
+    );
     // The server counts them with a delay of seconds.
-    eventually("the server tells of the deadlocks", async || {
+    eventually("the server tells of the deadlocks, ours among them", async || {
         let counted = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
-        (test.db.value::<i64>(counted).await > 0).then_some(())
+        (test.db.value::<i64>(counted).await > made.others).then_some(())
     })
     .await;
     eventually("every bonus is granted", async || {

@@ -196,7 +196,7 @@ impl Charges {
             again: Again::Unknown,
             ..Recorded::finally(refuse(charge, code, message))
         };
-        if store::claim_approval(tx.conn(), charge.id, reference).await? {
+        if store::claim_approval(tx.conn(), charge.id, reference, self.approval_lease).await? {
             return Ok(open(charge, RefusedCode::PurchasePending, "the payment is being approved", true));
         }
         if charge.approving_reference.as_deref() == Some(reference) {

@@ -1,4 +1,4 @@
-import { chip, expect, test } from "./support/test";
+import { act, chip, expect, test } from "./support/test";
 
 test("a product is put on the price list and changed, and what somebody else changed is not written over", async ({
   stack,
@@ -129,19 +129,32 @@ test("what stands between us and the server, or a page whose code is gone, is to
 });
 
 test("one's own action is followed although the page is paused", async ({ stack, admin: page }) => {
-  const id = await stack.value(`
-    INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload, status, last_error_code, next_retry_at)
-    VALUES ('X', 'X', '1', 'nowhere', 'x', '{}', 'FAILED', 'EXCHANGE_MISSING', now() + interval '1 day') RETURNING id`);
+  // Nobody has to listen to a refund's event.
+  const id = await stack.value(
+    `INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload, status, last_error_code, next_retry_at)
+     VALUES ('PAYMENT_REFUNDED', 'X', '1', $1, 'nobody.listens', '{}', 'FAILED', 'NACKED', now() + interval '1 day') RETURNING id`,
+    [`${stack.prefix}payment.events`],
+  );
   await page.goto(`/outbox/${id}`);
   await expect(chip(page, "FAILED")).toBeVisible();
   await page.keyboard.press("p");
   await expect(page.locator("[data-live=paused]")).toBeVisible();
-  await page.getByRole("button", { name: "Requeue" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Reason").fill("a test");
-  await dialog.getByRole("button", { name: "Requeue" }).click();
+  const dialog = await act(page, "Requeue", "a test");
   await expect(dialog).toBeHidden();
-  // The exchange is still not there: it has failed once more, and the page says so.
-  await expect.poll(() => stack.value(`SELECT retry_count > 0 FROM payment_outbox WHERE id = ${id}`)).toBe(true);
-  await expect(chip(page, "FAILED").or(chip(page, "DEAD_LETTERED"))).toBeVisible({ timeout: 15_000 });
+  await expect(chip(page, "PUBLISHED")).toBeVisible({ timeout: 15_000 });
+});
+
+test("while nobody answers who is signed in the page says so, and the words' absence is told in both languages", async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/./);
+  await page.route("**/auth/me", () => {});
+  await page.goto("/");
+  await expect(page.getByRole("status")).toContainText("Connecting…");
+  await page.unroute("**/auth/me");
+  await page.route(/\/assets\/en-[^/]*\.js/, (route) => route.fulfill({ status: 404, body: "" }));
+  await page.goto("/");
+  await expect(page.getByRole("alert")).toContainText("The console could not be loaded.");
+  await expect(page.getByRole("alert")).toContainText("콘솔을 불러오지 못했습니다.");
 });

@@ -1,6 +1,6 @@
 import { Activity, useCallback, useEffect, useState } from "react";
 import { SignInPage } from "@/features/session/SignInPage";
-import { DictionaryContext, loadDictionary } from "@/i18n";
+import { DictionaryContext, loadDictionary, useT } from "@/i18n";
 import type { Dictionary } from "@/i18n/en";
 import { hasEnded, lastViewer, loadSession, session, whenOtherTabs } from "@/lib/session";
 import { dress, useSettings } from "@/lib/settings";
@@ -13,22 +13,54 @@ import { Shell } from "@/ui/Shell";
 export function App() {
   const { locale } = useSettings();
   const [dictionary, setDictionary] = useState<Dictionary>();
+  const [isMissing, setMissing] = useState(false);
   useEffect(() => {
     let isCurrent = true;
-    void loadDictionary(locale).then((loaded) => {
-      if (!isCurrent) return;
-      setDictionary(loaded);
-      dress();
-    });
+    loadDictionary(locale).then(
+      (loaded) => {
+        if (!isCurrent) return;
+        setDictionary(loaded);
+        dress();
+      },
+      () => isCurrent && setMissing(true),
+    );
     return () => {
       isCurrent = false;
     };
   }, [locale]);
-  if (!dictionary) return null;
+  if (!dictionary) return isMissing ? <Wordless /> : null;
   return (
     <DictionaryContext value={dictionary}>
       <Session />
     </DictionaryContext>
+  );
+}
+
+/** Before there are any words: they could not be loaded. */
+function Wordless() {
+  return (
+    <div role="alert" className="panel m-3 max-w-2xl space-y-2 p-4">
+      <p lang="en">The console could not be loaded.</p>
+      <p lang="ko">콘솔을 불러오지 못했습니다.</p>
+      <button type="button" className="button" onClick={() => location.reload()}>
+        <span lang="en">Load again</span> · <span lang="ko">다시 불러오기</span>
+      </button>
+    </div>
+  );
+}
+
+/** Until the server has said who we are; said only when it takes long. */
+function Waits() {
+  const t = useT();
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 800);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p role="status" className="p-4 text-ink-2">
+      {isLong ? `${t.live.connecting}…` : null}
+    </p>
   );
 }
 
@@ -68,7 +100,7 @@ function Session() {
     const timer = setTimeout(() => void load(), Math.min(Math.max(left + 1_000, 1_000), 2 ** 31 - 1));
     return () => clearTimeout(timer);
   }, [expiresAt, load]);
-  if (!known) return error ? <ErrorState error={error} retry={() => void load()} /> : null;
+  if (!known) return error ? <ErrorState error={error} retry={() => void load()} /> : <Waits />;
   const worker = viewer ?? last;
   return (
     <>

@@ -44,7 +44,10 @@ const router = createRouter({
   scrollRestoration: false,
   defaultErrorComponent: Broken,
   // Texts alone: short, readable, and no id is ever taken for a number.
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  parseSearch: (text) => {
+    const given = new URLSearchParams(text);
+    return Object.fromEntries([...new Set(given.keys())].map((name) => [name, given.getAll(name).join(",")]));
+  },
   stringifySearch: (search) => {
     const given = Object.entries(search).filter(
       (entry): entry is [string, string] => typeof entry[1] === "string" && entry[1] !== "",

@@ -103,8 +103,9 @@ function Unknown<R extends Row>({
   const unknown = unknownOf(spec, search);
   if (unknown.length === 0) return null;
   const forget = () => {
+    const isUnknown = (key: string, value: string) => unknown.some((one) => one.key === key && one.value === value);
     const without = (key: string) =>
-      words(search[key]).filter((value) => !unknown.some((one) => one.key === key && one.value === value));
+      isUnknown(key, search[key] ?? "") ? [] : words(search[key]).filter((value) => !isUnknown(key, value));
     change(Object.fromEntries(unknown.map(({ key }) => [key, without(key).join(",") || undefined])));
   };
   return (

@@ -27,6 +27,16 @@ it("what an address asks for and the list does not know is told, value by value"
   expect(unknownOf(spec, { status: "FAILED", source: "API", range: "1h", cols: "id", userId: "any" })).toEqual([]);
 });
 
+it("several values where one is asked for, names that every object has, and no word at all are told too", () => {
+  const search = { source: "API,OPERATOR", range: "toString", status: ",", from: "," };
+  expect(unknownOf(spec, search).map(({ key, value }) => `${key}=${value}`)).toEqual([
+    "status=,",
+    "source=API,OPERATOR",
+    "range=toString",
+    "from=,",
+  ]);
+});
+
 it("a list without a range knows none", () => {
   expect(unknownOf({ ...spec, hasRange: false }, { range: "1h" })).toEqual([{ key: "range", value: "1h" }]);
 });

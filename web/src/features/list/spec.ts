@@ -74,7 +74,7 @@ export function createdWithin(
   { from, to, range }: ListSearch,
   now: number,
 ): { from?: string; to?: string } | undefined {
-  const millis = RANGES[range as RangeKey];
+  const millis = Object.hasOwn(RANGES, range ?? "") ? RANGES[range as RangeKey] : undefined;
   if (millis) return { from: new Date(Math.floor((now - millis) / 60_000) * 60_000).toISOString() };
   const valid = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? text : undefined);
   const bounds = { from: valid(from), to: valid(to) };
@@ -95,17 +95,26 @@ export function unknownOf<R extends Row>(
   spec: Pick<ListSpec<R>, "statuses" | "choices" | "columns" | "hasRange">,
   search: ListSearch,
 ): { key: string; value: string }[] {
-  const asked = (key: string, isKnown: (value: string) => boolean) =>
-    words(search[key])
+  const asked = (key: string, isKnown: (value: string) => boolean) => {
+    const text = search[key] ?? "";
+    const values = words(text);
+    // What has no word in it is asked for all the same.
+    return (values.length > 0 || text === "" ? values : [text])
       .filter((value) => !isKnown(value))
       .map((value) => ({ key, value }));
+  };
+  /** One value, and not several. */
+  const askedOnce = (key: string, isKnown: (value: string) => boolean) => {
+    const value = search[key] ?? "";
+    return value === "" || isKnown(value) ? [] : [{ key, value }];
+  };
   const isTime = (value: string) => spec.hasRange && !Number.isNaN(Date.parse(value));
   return [
     ...asked("status", (value) => spec.statuses.includes(value)),
-    ...(spec.choices ?? []).flatMap(({ key, values }) => asked(key, (value) => values.includes(value))),
-    ...asked("range", (value) => spec.hasRange && value in RANGES),
-    ...asked("from", isTime),
-    ...asked("to", isTime),
+    ...(spec.choices ?? []).flatMap(({ key, values }) => askedOnce(key, (value) => values.includes(value))),
+    ...askedOnce("range", (value) => spec.hasRange && Object.hasOwn(RANGES, value)),
+    ...askedOnce("from", isTime),
+    ...askedOnce("to", isTime),
     ...asked("cols", (value) => spec.columns.some(({ key }) => key === value)),
   ];
 }

@@ -145,7 +145,15 @@ function Ledger({ id, search }: { id: string; search: LedgerSearch }) {
   const counted = ledger && t.counted.ledger(count(ledger.count.value, locale, ledger.count.precision));
   return (
     <Panel title={t.charge.ledger} note={counted}>
-      {query.error && !ledger ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : null}
+      {query.error && !ledger ? (
+        <ErrorState error={query.error} retry={() => void query.refetch()}>
+          {isNewest ? null : (
+            <Link to="." search={at({})} className="button">
+              {t.list.newest}
+            </Link>
+          )}
+        </ErrorState>
+      ) : null}
       {ledger && ledger.nodes.length === 0 ? <Nothing /> : null}
       {ledger && ledger.nodes.length > 0 ? (
         <Scroll label={t.charge.ledger}>

@@ -21,7 +21,12 @@ const queryClient = new QueryClient({
     queries: {
       staleTime: 1_000,
       // What the server refused stays refused; a server that cannot be reached may come back.
-      retry: (count, error) => error instanceof ApiError && error.code === "UNREACHABLE" && count < 2,
+      // One that did not answer in time was waited for long enough.
+      retry: (count, error) =>
+        error instanceof ApiError &&
+        error.code === "UNREACHABLE" &&
+        !error.message.includes("TimeoutError") &&
+        count < 2,
       retryDelay: 500,
       networkMode: "always",
     },

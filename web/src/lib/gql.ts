@@ -24,9 +24,13 @@ const BEFORE = new Set([
   "RATE_LIMITED",
 ]);
 
+/** What stands between says of a request that it has passed on and not waited for. */
+const NOT_WAITED_FOR = new Set(["HTTP_408", "HTTP_425", "HTTP_499"]);
+
 /** Whether the error is an answer that nothing was done; otherwise it may have been done all the same. */
 export function isAnswered(error: unknown): boolean {
-  return error instanceof ApiError && (BEFORE.has(error.code) || /^HTTP_4/.test(error.code));
+  if (!(error instanceof ApiError) || NOT_WAITED_FOR.has(error.code)) return false;
+  return BEFORE.has(error.code) || /^HTTP_4/.test(error.code);
 }
 
 interface Wire<T> {

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, ChevronsLeft, TriangleAlert } from "lucide-react";
 import { useRef } from "react";
 import { useT } from "@/i18n";
@@ -13,6 +13,7 @@ import { showWhole } from "@/ui/whole";
 import { useZoneTitle } from "@/ui/zone";
 import { FilterBar, shownColumns } from "./FilterBar";
 import { usePlace } from "./place";
+import { strangers } from "./search";
 import { chosen, type ListSearch, type ListSpec, PAGE_SIZE, statusesOf, unknownOf, words } from "./spec";
 import { useLiveList } from "./useLiveList";
 
@@ -100,7 +101,9 @@ function Unknown<R extends Row>({
   change: (change: ListSearch) => void;
 }) {
   const t = useT();
-  const unknown = unknownOf(spec, search);
+  const address = useRouterState({ select: ({ location }) => location.searchStr });
+  const fields = [...spec.texts, ...(spec.choices ?? [])].map(({ key }) => key);
+  const unknown = [...unknownOf(spec, search), ...strangers(address, fields)];
   if (unknown.length === 0) return null;
   const forget = () => {
     const isUnknown = (key: string, value: string) => unknown.some((one) => one.key === key && one.value === value);

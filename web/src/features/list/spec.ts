@@ -69,16 +69,26 @@ export function pageVariables({ after, before }: ListSearch): PageVariables {
   return { first: PAGE_SIZE, after };
 }
 
-/** The stretch of time that the address asks for; one that ends now is cut to whole minutes, so that it can be kept. */
+/** Whether a text is a day of the calendar, or a moment on one, as the address has it. */
+export function isMoment(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(T|$)/.exec(text) ?? [];
+  if (Number.isNaN(Date.parse(text))) return false;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+}
+
+/**
+ * The stretch of time that the address asks for, its bounds before its range, as the filter shows it; one that ends now is
+ * cut to whole minutes, so that it can be kept.
+ */
 export function createdWithin(
   { from, to, range }: ListSearch,
   now: number,
 ): { from?: string; to?: string } | undefined {
-  const millis = Object.hasOwn(RANGES, range ?? "") ? RANGES[range as RangeKey] : undefined;
-  if (millis) return { from: new Date(Math.floor((now - millis) / 60_000) * 60_000).toISOString() };
-  const valid = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? text : undefined);
+  const valid = (text: string | undefined) => (text && isMoment(text) ? text : undefined);
   const bounds = { from: valid(from), to: valid(to) };
-  return bounds.from || bounds.to ? bounds : undefined;
+  if (bounds.from || bounds.to) return bounds;
+  const millis = Object.hasOwn(RANGES, range ?? "") ? RANGES[range as RangeKey] : undefined;
+  return millis ? { from: new Date(Math.floor((now - millis) / 60_000) * 60_000).toISOString() } : undefined;
 }
 
 export function words(text: string | undefined): string[] {
@@ -108,7 +118,7 @@ export function unknownOf<R extends Row>(
     const value = search[key] ?? "";
     return value === "" || isKnown(value) ? [] : [{ key, value }];
   };
-  const isTime = (value: string) => spec.hasRange && !Number.isNaN(Date.parse(value));
+  const isTime = (value: string) => spec.hasRange && isMoment(value);
   return [
     ...asked("status", (value) => spec.statuses.includes(value)),
     ...(spec.choices ?? []).flatMap(({ key, values }) => askedOnce(key, (value) => values.includes(value))),

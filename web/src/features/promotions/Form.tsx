@@ -242,6 +242,8 @@ function Labelled({
         id={id}
         className={`field mt-1 ${className ?? ""}`}
         aria-invalid={isWrong}
+        // Whoever changes the value, what was said of the one before is over.
+        ref={(input) => input?.setCustomValidity("")}
         // The browser would say it in its own language.
         onInvalid={({ currentTarget: { validity }, currentTarget }) =>
           currentTarget.setCustomValidity(validity.valueMissing ? t.form.missing : validity.valid ? "" : t.form.invalid)

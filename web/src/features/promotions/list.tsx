@@ -3,6 +3,7 @@ import { Plus } from "lucide-react";
 import type { ListSpec } from "@/features/list/spec";
 import { type PromotionRowFragment, PromotionsCountDocument, PromotionsDocument } from "@/gql/graphql";
 import { useT } from "@/i18n";
+import { serverNow } from "@/lib/clock";
 import { session } from "@/lib/session";
 import { useStore } from "@/lib/store";
 import { StatusChip } from "@/ui/StatusChip";
@@ -11,7 +12,7 @@ import { Time } from "@/ui/Time";
 /** Whether it applies to a charge that is completed now. */
 export function stateOf(
   promotion: Pick<PromotionRowFragment, "isActive" | "startAt" | "endAt">,
-  now = Date.now(),
+  now = serverNow(),
 ): string {
   if (Date.parse(promotion.endAt) <= now) return "ENDED";
   if (!promotion.isActive) return "OFF";

@@ -10,6 +10,7 @@ import { count } from "@/lib/money";
 import { session } from "@/lib/session";
 import { useSettings } from "@/lib/settings";
 import { useStore } from "@/lib/store";
+import { Labelled } from "@/ui/Labelled";
 import { LiveIndicator, PauseButton, paused } from "@/ui/Live";
 import { EmptyState, ErrorState, StaleNotice } from "@/ui/Messages";
 import { Money } from "@/ui/Money";
@@ -203,6 +204,7 @@ function Fields({ draft, change, isNew }: { draft: Draft; change: (draft: Draft)
     <Labelled
       label={t.field[field]}
       autoComplete="off"
+      className="w-full"
       {...input}
       value={draft[field]}
       onChange={(event) => change({ ...draft, [field]: event.target.value })}
@@ -241,18 +243,6 @@ function Fields({ draft, change, isNew }: { draft: Draft; change: (draft: Draft)
         />
         {t.product.onSale}
       </label>
-    </div>
-  );
-}
-
-function Labelled({ label, ...input }: InputHTMLAttributes<HTMLInputElement> & { label: string }) {
-  const id = useId();
-  return (
-    <div>
-      <label htmlFor={id} className="block font-medium">
-        {label}
-      </label>
-      <input id={id} className="field mt-1 w-full" {...input} />
     </div>
   );
 }

@@ -1,11 +1,12 @@
 import { Link, useBlocker } from "@tanstack/react-router";
-import { type FormEvent, type InputHTMLAttributes, type ReactNode, useId, useState } from "react";
+import { type FormEvent, type InputHTMLAttributes, type ReactNode, useState } from "react";
 import type { PromotionRowFragment } from "@/gql/graphql";
 import { useT } from "@/i18n";
 import type { Dictionary } from "@/i18n/en";
 import { session } from "@/lib/session";
 import { useStore } from "@/lib/store";
 import { zoneName } from "@/lib/time";
+import { Labelled } from "@/ui/Labelled";
 import { ErrorText, Refusal } from "@/ui/Messages";
 import { useZone } from "@/ui/zone";
 import { type Change, type Draft, draftOf, FIELDS, type Field, inputOf, inZone, rebased } from "./draft";
@@ -106,7 +107,6 @@ export function PromotionForm({ promotion }: { promotion?: PromotionRowFragment 
         </label>
         <Labelled
           label={t.confirm.reason}
-          isWrong={false}
           required
           pattern=".*\S.*"
           maxLength={200}
@@ -222,39 +222,5 @@ function Changed({ changes }: { changes: Change[] }) {
         ))}
       </ul>
     </Notice>
-  );
-}
-
-function Labelled({
-  label,
-  isWrong,
-  className,
-  ...input
-}: InputHTMLAttributes<HTMLInputElement> & { label: string; isWrong: boolean }) {
-  const t = useT();
-  const id = useId();
-  return (
-    <div className={className?.includes("w-full") ? "" : "inline-block"}>
-      <label htmlFor={id} className="block font-medium">
-        {label}
-      </label>
-      <input
-        id={id}
-        className={`field mt-1 ${className ?? ""}`}
-        aria-invalid={isWrong}
-        // Whoever changes the value, what was said of the one before is over.
-        ref={(input) => input?.setCustomValidity("")}
-        // The browser would say it in its own language.
-        onInvalid={({ currentTarget: { validity }, currentTarget }) =>
-          currentTarget.setCustomValidity(validity.valueMissing ? t.form.missing : validity.valid ? "" : t.form.invalid)
-        }
-        onInput={({ currentTarget }) => currentTarget.setCustomValidity("")}
-        {...input}
-      />
-      {/* Browsers show days and months in an order of their own. */}
-      {input.type === "datetime-local" && input.value ? (
-        <span className="mono block text-xs text-ink-2">{String(input.value).replace("T", " ")}</span>
-      ) : null}
-    </div>
   );
 }

@@ -9,10 +9,12 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
 };
 use secrecy::{ExposeSecret, SecretString};
-use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Connection, Socket, config::SslMode, tls::MakeTlsConnect};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::config::SettingError;
+
+type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// How long connecting to one address may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -53,12 +55,30 @@ impl Connector {
 
     /// One new connection.
     pub async fn connect(&self) -> ConnectionResult<AsyncPgConnection> {
-        let (client, connection) = self
-            .config
-            .connect(self.tls.clone())
-            .await
-            .map_err(|error| ConnectionError::BadConnection(describe(&error)))?;
+        let (client, connection) = self.open().await?;
         AsyncPgConnection::try_from_client_and_connection(client, connection).await
+    }
+
+    /// One new connection that is closed once `given_up` resolves, whatever is under way on it.
+    pub(super) async fn connect_until(
+        &self,
+        given_up: impl Future<Output = ()> + Send + 'static,
+    ) -> ConnectionResult<AsyncPgConnection> {
+        let (client, connection) = self.open().await?;
+        tokio::spawn(async move {
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    tracing::debug!(error = describe(&error), "a connection to the database ended");
+                },
+                () = given_up => {}
+            }
+        });
+        AsyncPgConnection::try_from(client).await
+    }
+
+    async fn open(&self) -> ConnectionResult<(Client, Connection<Socket, TlsStream>)> {
+        let opened = self.config.connect(self.tls.clone()).await;
+        opened.map_err(|error| ConnectionError::BadConnection(describe(&error)))
     }
 }
 

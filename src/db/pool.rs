@@ -1,12 +1,15 @@
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use diesel::connection::{Instrumentation, InstrumentationEvent};
+use diesel::{
+    ConnectionError, ConnectionResult,
+    connection::{Instrumentation, InstrumentationEvent},
+};
 use diesel_async::{
     AnsiTransactionManager, AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager,
     pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, PoolError, PoolableConnection, bb8},
@@ -29,11 +32,28 @@ const MAX_LIFETIME: Duration = Duration::from_secs(5 * 60);
 /// language leaves the server's.
 const ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false);
     EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
+/// How long opening a connection may take, with its setup.
+const OPENING: Duration = Duration::from_secs(10);
+/// How much longer than the server lets a statement take its answer may be on its way. A line that takes all that is sent and
+/// delivers nothing would keep the connection, and whoever waits for it, for ever.
+const ON_ITS_WAY: Duration = Duration::from_secs(5);
+
+/// What the connections of a pool are for.
+#[derive(Clone, Copy)]
+struct Role {
+    setup: &'static str,
+    /// The server's limit of a statement.
+    statement_timeout: Duration,
+}
+
 /// No transaction of ours waits for anything but the database, and nothing of it takes longer than this.
-const WORK_SETUP: &str =
-    "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '5s'";
+const WORK: Role = Role {
+    setup: "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '5s'",
+    statement_timeout: Duration::from_secs(30),
+};
 /// Reads cannot write, whatever the code says, and a filter that no index serves is cut off.
-const READ_SETUP: &str = "SET default_transaction_read_only = on; SET statement_timeout = '2s'";
+const READ: Role =
+    Role { setup: "SET default_transaction_read_only = on", statement_timeout: Duration::from_secs(2) };
 
 /// The database as this process sees it: a pool for work and a pool for the API's reads, so that
 /// no amount of looking keeps a payment waiting.
@@ -63,10 +83,10 @@ impl Database {
         let statements = Arc::new(AtomicU64::new(0));
         let reads = (config.db_pool_size / 4).max(1);
         let works = config.db_pool_size.saturating_sub(reads).max(1);
-        let pool = |size, setup| build_pool(&connector, &statements, size, config.db_checkout_timeout, setup);
+        let pool = |size, role| build_pool(&connector, &statements, size, config.db_checkout_timeout, role);
         Ok(Self {
-            work: pool(works, WORK_SETUP),
-            read: pool(reads, READ_SETUP),
+            work: pool(works, WORK),
+            read: pool(reads, READ),
             connector: connector.clone(),
             statements,
         })
@@ -108,20 +128,17 @@ fn build_pool(
     statements: &Arc<AtomicU64>,
     size: u32,
     checkout_timeout: Duration,
-    setup: &'static str,
+    role: Role,
 ) -> Pool {
     let (connector, statements, schema) = (connector.clone(), Arc::clone(statements), Arc::default());
     let mut config = ManagerConfig::default();
     config.custom_setup = Box::new(move |_url| {
         let (connector, watch) = (connector.clone(), Watch::new(&statements, &schema));
         async move {
-            let mut connection = connector.connect().await?;
-            connection
-                .batch_execute(&format!("{ENGLISH}; {setup}"))
-                .await
-                .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-            connection.set_instrumentation(watch);
-            Ok(connection)
+            let opened = tokio::time::timeout(OPENING, open(&connector, role, watch)).await;
+            opened.unwrap_or_else(|_elapsed| {
+                Err(ConnectionError::BadConnection("the server did not answer in time".to_owned()))
+            })
         }
         .boxed()
     });
@@ -133,6 +150,29 @@ fn build_pool(
         .test_on_check_out(false)
         .max_lifetime(MAX_LIFETIME)
         .build_unchecked(manager)
+}
+
+async fn open(connector: &Connector, role: Role, watch: Watch) -> ConnectionResult<AsyncPgConnection> {
+    let unanswered = unanswered(Arc::clone(&watch.asked), role.statement_timeout + ON_ITS_WAY);
+    let mut connection = connector.connect_until(unanswered).await?;
+    let Role { setup, statement_timeout } = role;
+    let setup = format!("{ENGLISH}; SET statement_timeout = {}; {setup}", statement_timeout.as_millis());
+    connection.batch_execute(&setup).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    connection.set_instrumentation(watch);
+    Ok(connection)
+}
+
+/// Resolves when a statement has waited this long for its answer.
+async fn unanswered(asked: Arc<Mutex<Option<Instant>>>, limit: Duration) {
+    loop {
+        let waited = asked.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed());
+        let left = limit.saturating_sub(waited.unwrap_or_default());
+        if left.is_zero() {
+            tracing::warn!(?waited, "the database's answer does not come; its connection is closed");
+            return;
+        }
+        tokio::time::sleep(left).await;
+    }
 }
 
 async fn checkout(pool: &Pool) -> Result<PooledConnection, DbError> {
@@ -181,12 +221,30 @@ struct Watch {
     schema: Arc<AtomicU64>,
     /// That, as it was when this connection was made.
     made_under: u64,
+    /// When the statement under way was sent.
+    asked: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Watch {
     fn new(statements: &Arc<AtomicU64>, schema: &Arc<AtomicU64>) -> Self {
         let made_under = schema.load(Ordering::Relaxed);
-        Self { statements: Arc::clone(statements), schema: Arc::clone(schema), made_under }
+        Self {
+            statements: Arc::clone(statements),
+            schema: Arc::clone(schema),
+            made_under,
+            asked: Arc::default(),
+        }
+    }
+
+    fn asked(&self, at: Option<Instant>) {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    /// A statement prepared before a column changed fails for as long as its connection lives, and so may those of its
+    /// neighbours. Of many that meet the change at once one counts it.
+    fn count_change(&self) {
+        let (now, next) = (self.made_under, self.made_under.wrapping_add(1));
+        let _counted = self.schema.compare_exchange(now, next, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     fn is_outdated(&self) -> bool {
@@ -199,12 +257,13 @@ impl Instrumentation for Watch {
         match event {
             InstrumentationEvent::StartQuery { .. } => {
                 self.statements.fetch_add(1, Ordering::Relaxed);
+                self.asked(Some(Instant::now()));
             }
-            // A statement prepared before a column changed fails for as long as its connection lives, and so may those of
-            // its neighbours. Of many that meet the change at once one counts it.
-            InstrumentationEvent::FinishQuery { error: Some(error), .. } if is_outdated_plan(error) => {
-                let (now, next) = (self.made_under, self.made_under.wrapping_add(1));
-                let _counted = self.schema.compare_exchange(now, next, Ordering::Relaxed, Ordering::Relaxed);
+            InstrumentationEvent::FinishQuery { error, .. } => {
+                self.asked(None);
+                if error.is_some_and(is_outdated_plan) {
+                    self.count_change();
+                }
             }
             _ => {}
         }

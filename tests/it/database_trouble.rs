@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde_json::json;
+
 use crate::{
     payments::{APPROVED, CREATE, input},
     support::{TestApp, Toss, db::TestDb, eventually, own::OwnServices, proxy::Proxy, service_url},
@@ -81,6 +83,38 @@ async fn a_line_to_the_database_that_loses_what_is_sent_is_replaced() {
     .await;
     inbox.settled().await;
     assert_eq!(inbox.counts().len(), 11);
+    test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_takes_everything_and_delivers_nothing_keeps_nobody_waiting_for_ever() {
+    let server = host(&service_url("DATABASE_URL"));
+    let proxy = Proxy::start(server.clone()).await;
+    let test = TestApp::builder()
+        .database_through(server, proxy.addr.to_string())
+        .set("db-checkout-timeout", "1s")
+        .set("db-pool-size", 4)
+        .start()
+        .await;
+    let inbox = test.inbox(&["x"]).await;
+    let warm = test.insert_event("x").await;
+    test.reaches(warm, "PUBLISHED").await;
+    let list = async || test.operator().query("{ outboxEvents(first: 1) { nodes { id } } }", json!({})).await;
+    assert!(list().await["data"]["outboxEvents"].is_object());
+    proxy.freeze();
+    // The first one waits for its answer on an open connection, a later one for a new connection.
+    for _ in 0..3 {
+        let answer = tokio::time::timeout(Duration::from_secs(15), list()).await.expect("it is answered");
+        assert!(answer["errors"].is_array(), "{answer}");
+    }
+    // Longer than the longest statement, on lines that stay as they are.
+    let missed = test.insert_event("x").await;
+    tokio::time::sleep(Duration::from_secs(37)).await;
+    proxy.abandon();
+    test.reaches(missed, "PUBLISHED").await;
+    inbox.settled().await;
+    assert_eq!(inbox.len(), 2);
+    assert!(list().await["data"]["outboxEvents"].is_object());
     test.stop().await;
 }
 

@@ -2,7 +2,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -32,6 +35,8 @@ pub struct Proxy {
     pub addr: SocketAddr,
     mode: watch::Sender<Mode>,
     late: Late,
+    /// How often all connections were abandoned: older ones are silent for ever.
+    abandoned: Arc<AtomicU64>,
 }
 
 /// What is answered late, once.
@@ -63,14 +68,17 @@ impl Proxy {
         let addr = listener.local_addr().unwrap();
         let mode = watch::Sender::new(Mode::Pass);
         let late = Late::default();
-        let (modes, answers) = (mode.clone(), late.clone());
+        let abandoned = Arc::new(AtomicU64::new(0));
+        let (modes, answers, abandonments) = (mode.clone(), late.clone(), Arc::clone(&abandoned));
         tokio::spawn(async move {
             while let Ok((client, _peer)) = listener.accept().await {
                 let (upstream, modes, late) = (upstream.clone(), modes.subscribe(), answers.clone());
-                tokio::spawn(async move { serve(client, upstream, modes, late).await });
+                let (abandonments, born) = (Arc::clone(&abandonments), abandonments.load(Ordering::SeqCst));
+                let is_abandoned = move || abandonments.load(Ordering::SeqCst) > born;
+                tokio::spawn(async move { serve(client, upstream, modes, late, is_abandoned).await });
             }
         });
-        Self { addr, mode, late }
+        Self { addr, mode, late, abandoned }
     }
 
     /// Starts a proxy before a service's URL (`scheme://user:password@host:port/path`); and the URL through it.
@@ -88,6 +96,12 @@ impl Proxy {
 
     pub fn freeze(&self) {
         self.mode.send_replace(Mode::Freeze);
+    }
+
+    /// Passes on what comes on new connections; those that are open stay open and pass nothing on for ever.
+    pub fn abandon(&self) {
+        self.abandoned.fetch_add(1, Ordering::SeqCst);
+        self.pass();
     }
 
     pub fn delay(&self, by: Duration) {
@@ -108,7 +122,13 @@ impl Proxy {
     }
 }
 
-async fn serve(client: TcpStream, upstream: String, mut modes: watch::Receiver<Mode>, late: Late) {
+async fn serve(
+    client: TcpStream,
+    upstream: String,
+    mut modes: watch::Receiver<Mode>,
+    late: Late,
+    is_abandoned: impl Fn() -> bool,
+) {
     if *modes.borrow() == Mode::Refuse {
         return;
     }
@@ -125,8 +145,8 @@ async fn serve(client: TcpStream, upstream: String, mut modes: watch::Receiver<M
     };
     let answered = |_bytes: &[u8]| *answers_at.lock().unwrap();
     tokio::select! {
-        () = pump(client_read, server_write, up, sent) => {}
-        () = pump(server_read, client_write, down, answered) => {}
+        () = pump(client_read, server_write, up, sent, &is_abandoned) => {}
+        () = pump(server_read, client_write, down, answered, &is_abandoned) => {}
         _ = modes.wait_for(|mode| *mode == Mode::Refuse) => {}
     }
 }
@@ -136,11 +156,15 @@ async fn pump(
     mut to: tokio::net::tcp::OwnedWriteHalf,
     mut modes: watch::Receiver<Mode>,
     until: impl Fn(&[u8]) -> Instant,
+    is_abandoned: impl Fn() -> bool,
 ) {
     let mut buffer = vec![0_u8; 16 * 1024];
     loop {
         let Ok(read) = from.read(&mut buffer).await else { return };
         let Ok(mode) = modes.wait_for(|mode| *mode != Mode::Freeze).await.map(|mode| *mode) else { return };
+        if is_abandoned() {
+            std::future::pending::<()>().await;
+        }
         match mode {
             Mode::Delay(by) => tokio::time::sleep(by).await,
             Mode::Lose => {

@@ -25,6 +25,9 @@ const SURGE_IDLE: Duration = Duration::from_secs(60);
 /// The waits before a mark is written again. In sum well below the lease, after which the row is another's.
 const MARK_RETRIES: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+/// The most that one publisher claims and marks at once. With stale statistics the planner may compare each of a mark's rows with
+/// each other one: nothing at this size, seconds at ten times as many.
+const MOST_AT_ONCE: u16 = 500;
 /// A pause after something went wrong that is not the message's fault, so that nothing spins.
 const PAUSE: Duration = Duration::from_millis(200);
 /// The pause before events that could not be claimed are claimed again.
@@ -164,7 +167,8 @@ impl Publisher {
         self.gate.opened().await;
         let fresh = fresh_window(&self.config);
         let share = (self.config.outbox_window - fresh) / self.config.outbox_publishers;
-        let limits = Limits { fresh: usize::from(fresh.max(1)), backlog: usize::from(share.max(1)) };
+        let at_once = |share: u16| usize::from(share.clamp(1, MOST_AT_ONCE));
+        let limits = Limits { fresh: at_once(fresh), backlog: at_once(share) };
         self.queue.take(serves, limits).await
     }
 

@@ -29,6 +29,22 @@ async fn all_published(test: &TestApp, events: i64) {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn however_wide_the_window_one_claim_takes_five_hundred_at_most() {
+    const BACKLOG: i64 = 3_000;
+    let settings = [("outbox-window", 20_000), ("outbox-publishers", 1), ("outbox-publishers-max", 1)];
+    let builder =
+        settings.into_iter().fold(TestApp::builder(), |builder, (flag, value)| builder.set(flag, value));
+    let test = builder.start().await;
+    let _inbox = test.inbox(&["x"]).await;
+    backlog(&test, BACKLOG).await;
+    all_published(&test, BACKLOG).await;
+    let widest =
+        "SELECT max(events) FROM (SELECT count(*) AS events FROM payment_outbox GROUP BY claim_token) claims";
+    assert!((100..=500).contains(&test.db.value::<i64>(widest).await));
+    test.stop().await;
+}
+
 /// Writes an event as a use case does, and commits.
 async fn commit(test: &TestApp, aggregate: &str, number: u32) {
     let mut tx = test.app.db.begin().await.unwrap();

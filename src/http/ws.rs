@@ -31,7 +31,7 @@ const PROTOCOL: &str = "graphql-transport-ws";
 /// Bytes of one message of a client.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
 /// A socket costs its buffers, of which the library's own are 128 kB each.
-const BUFFER_BYTES: usize = 2048;
+const BUFFER_BYTES: usize = 512;
 /// The largest answer that is sent; the buffer is empty before each.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 

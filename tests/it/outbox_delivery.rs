@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::{TestApp, eventually};
+use crate::support::{TestApp, db::TestDb, eventually};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_inserted_by_sql_is_wrapped_delivered_and_published() {
@@ -216,4 +216,23 @@ async fn retry_counts_written_by_hand_end_capped_and_dead_lettered() {
     })
     .await;
     test.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_may_only_write_events_needs_no_other_right() {
+    let db = TestDb::new().await;
+    db.run(
+        "DO $$ BEGIN CREATE ROLE paydesk_test_producer; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+         GRANT INSERT ON payment_outbox TO paydesk_test_producer;
+         GRANT USAGE ON SEQUENCE payment_outbox_id_seq TO paydesk_test_producer;
+         SET ROLE paydesk_test_producer;
+         INSERT INTO payment_outbox (event_type, aggregate_type, aggregate_id, exchange, routing_key, payload)
+         VALUES ('TESTED', 'TEST', '1', 'x', 'x', '1');
+         RESET ROLE",
+    )
+    .await;
+    assert_eq!(
+        db.count("payment_outbox WHERE status = 'PENDING' AND correlation_id = event_id::text").await,
+        1
+    );
 }

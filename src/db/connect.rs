@@ -60,6 +60,10 @@ impl Connector {
     }
 
     /// One new connection that is closed once `given_up` resolves, whatever is under way on it.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the task ends with its connection, and that with the pool"
+    )]
     pub(super) async fn connect_until(
         &self,
         given_up: impl Future<Output = ()> + Send + 'static,

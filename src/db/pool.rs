@@ -154,10 +154,12 @@ fn build_pool(
 
 async fn open(connector: &Connector, role: Role, watch: Watch) -> ConnectionResult<AsyncPgConnection> {
     let unanswered = unanswered(Arc::clone(&watch.asked), role.statement_timeout + ON_ITS_WAY);
+    watch.asked(Some(Instant::now()));
     let mut connection = connector.connect_until(unanswered).await?;
     let Role { setup, statement_timeout } = role;
     let setup = format!("{ENGLISH}; SET statement_timeout = {}; {setup}", statement_timeout.as_millis());
     connection.batch_execute(&setup).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+    watch.asked(None);
     connection.set_instrumentation(watch);
     Ok(connection)
 }
@@ -168,7 +170,8 @@ async fn unanswered(asked: Arc<Mutex<Option<Instant>>>, limit: Duration) {
         let waited = asked.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed());
         let left = limit.saturating_sub(waited.unwrap_or_default());
         if left.is_zero() {
-            tracing::warn!(?waited, "the database's answer does not come; its connection is closed");
+            // Who waits for it tells the fault. Nobody may, when a request was given up and its connection not used since.
+            tracing::debug!(?waited, "the database's answer does not come; its connection is closed");
             return;
         }
         tokio::time::sleep(left).await;
@@ -221,7 +224,7 @@ struct Watch {
     schema: Arc<AtomicU64>,
     /// That, as it was when this connection was made.
     made_under: u64,
-    /// When the statement under way was sent.
+    /// When the statement under way, or the setup, was sent.
     asked: Arc<Mutex<Option<Instant>>>,
 }
 

@@ -1,5 +1,6 @@
 //! PostgreSQL: pools, transactions with after-commit actions, hand-written statements, keyset pages.
 
+mod answer;
 mod connect;
 mod constraint;
 mod daily;

@@ -71,6 +71,8 @@ impl Connector {
         let (client, connection) = self.open().await?;
         tokio::spawn(async move {
             tokio::select! {
+                // An answer that is there counts, however late it is looked at.
+                biased;
                 ended = connection => if let Err(error) = ended {
                     tracing::debug!(error = describe(&error), "a connection to the database ended");
                 },

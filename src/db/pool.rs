@@ -1,6 +1,7 @@
 use std::{
+    ops::{Deref, DerefMut},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -16,14 +17,19 @@ use diesel_async::{
 };
 use futures_util::FutureExt;
 
-use super::{Connector, DbError, Transaction, error::is_outdated_plan};
+use super::{
+    Connector, DbError, Transaction,
+    answer::{self, Answer},
+    error::is_outdated_plan,
+};
 use crate::{
     config::{DatabaseConfig, SettingError},
     telemetry::record,
 };
 
-/// A connection on loan from a pool; one with an open transaction is closed instead of returned.
-pub type PooledConnection = bb8::PooledConnection<'static, AsyncPgConnection>;
+/// A connection on loan from a pool; one with an open transaction, or with a statement that was given up a while ago, is closed
+/// instead of returned.
+pub struct PooledConnection(bb8::PooledConnection<'static, AsyncPgConnection>);
 type Pool = bb8::Pool<AsyncPgConnection>;
 
 /// Longest life of a connection: after a failover the new server is found.
@@ -32,28 +38,28 @@ const MAX_LIFETIME: Duration = Duration::from_secs(5 * 60);
 /// language leaves the server's.
 const ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false);
     EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
-/// How long opening a connection may take, with its setup.
-const OPENING: Duration = Duration::from_secs(10);
-/// How much longer than the server lets a statement take its answer may be on its way. A line that takes all that is sent and
-/// delivers nothing would keep the connection, and whoever waits for it, for ever.
-const ON_ITS_WAY: Duration = Duration::from_secs(5);
-
+/// How long opening a connection may take, with its setup; and two addresses before that do not answer.
+const OPENING: Duration = Duration::from_secs(15);
 /// What the connections of a pool are for.
 #[derive(Clone, Copy)]
 struct Role {
     setup: &'static str,
-    /// The server's limit of a statement.
-    statement_timeout: Duration,
+    /// How long an answer may take, well beyond the server's own limit of a statement. A line that takes what is sent and delivers
+    /// nothing would keep the connection, and whoever waits for it, for ever. COMMIT, which the server does not limit, is
+    /// given up likewise: as with any lost answer, nobody knows yet whether it happened.
+    patience: Duration,
 }
 
 /// No transaction of ours waits for anything but the database, and nothing of it takes longer than this.
 const WORK: Role = Role {
-    setup: "SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '5s'",
-    statement_timeout: Duration::from_secs(30),
+    setup: "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '5s'",
+    patience: Duration::from_secs(45),
 };
 /// Reads cannot write, whatever the code says, and a filter that no index serves is cut off.
-const READ: Role =
-    Role { setup: "SET default_transaction_read_only = on", statement_timeout: Duration::from_secs(2) };
+const READ: Role = Role {
+    setup: "SET default_transaction_read_only = on; SET statement_timeout = '2s'",
+    patience: Duration::from_secs(7),
+};
 
 /// The database as this process sees it: a pool for work and a pool for the API's reads, so that
 /// no amount of looking keeps a payment waiting.
@@ -153,28 +159,34 @@ fn build_pool(
 }
 
 async fn open(connector: &Connector, role: Role, watch: Watch) -> ConnectionResult<AsyncPgConnection> {
-    let unanswered = unanswered(Arc::clone(&watch.asked), role.statement_timeout + ON_ITS_WAY);
-    watch.asked(Some(Instant::now()));
-    let mut connection = connector.connect_until(unanswered).await?;
-    let Role { setup, statement_timeout } = role;
-    let setup = format!("{ENGLISH}; SET statement_timeout = {}; {setup}", statement_timeout.as_millis());
+    let overdue = answer::overdue(watch.answer.clone(), role.patience);
+    let mut connection = connector.connect_until(overdue).await?;
+    let setup = format!("{ENGLISH}; {}", role.setup);
     connection.batch_execute(&setup).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
-    watch.asked(None);
+    watch.answer.is_over();
     connection.set_instrumentation(watch);
     Ok(connection)
 }
 
-/// Resolves when a statement has waited this long for its answer.
-async fn unanswered(asked: Arc<Mutex<Option<Instant>>>, limit: Duration) {
-    loop {
-        let waited = asked.lock().unwrap_or_else(PoisonError::into_inner).map(|at| at.elapsed());
-        let left = limit.saturating_sub(waited.unwrap_or_default());
-        if left.is_zero() {
-            // Who waits for it tells the fault. Nobody may, when a request was given up and its connection not used since.
-            tracing::debug!(?waited, "the database's answer does not come; its connection is closed");
-            return;
+impl Deref for PooledConnection {
+    type Target = AsyncPgConnection;
+
+    fn deref(&self) -> &AsyncPgConnection {
+        &self.0
+    }
+}
+
+impl DerefMut for PooledConnection {
+    fn deref_mut(&mut self) -> &mut AsyncPgConnection {
+        &mut self.0
+    }
+}
+
+impl Drop for PooledConnection {
+    fn drop(&mut self) {
+        if watch(&mut self.0).is_some_and(|watch| watch.answer.is_left()) {
+            AnsiTransactionManager::transaction_manager_status_mut(&mut *self.0).set_in_error();
         }
-        tokio::time::sleep(left).await;
     }
 }
 
@@ -183,8 +195,8 @@ async fn checkout(pool: &Pool) -> Result<PooledConnection, DbError> {
     // After a database restart every idle connection is closed, after a migration each is outdated; each is thrown away
     // on its way back.
     for _useless in 0..=pool.config().max_size {
-        let mut connection = pool.get_owned().await.map_err(unavailable)?;
-        if is_outdated(&mut connection) {
+        let mut connection = PooledConnection(pool.get_owned().await.map_err(unavailable)?);
+        if watch(&mut connection).is_some_and(|watch| watch.is_outdated()) {
             AnsiTransactionManager::transaction_manager_status_mut(&mut *connection).set_in_error();
         }
         if !connection.is_broken() {
@@ -212,9 +224,8 @@ fn pool_use(pool: &Pool) -> PoolUse {
     }
 }
 
-/// Whether it was made before tables changed that its prepared statements read.
-fn is_outdated(connection: &mut AsyncPgConnection) -> bool {
-    connection.instrumentation().downcast_ref::<Watch>().is_some_and(Watch::is_outdated)
+fn watch(connection: &mut AsyncPgConnection) -> Option<&Watch> {
+    connection.instrumentation().downcast_ref::<Watch>()
 }
 
 /// What is noticed of a pool's connection.
@@ -224,8 +235,7 @@ struct Watch {
     schema: Arc<AtomicU64>,
     /// That, as it was when this connection was made.
     made_under: u64,
-    /// When the statement under way, or the setup, was sent.
-    asked: Arc<Mutex<Option<Instant>>>,
+    answer: Answer,
 }
 
 impl Watch {
@@ -235,12 +245,8 @@ impl Watch {
             statements: Arc::clone(statements),
             schema: Arc::clone(schema),
             made_under,
-            asked: Arc::default(),
+            answer: Answer::default(),
         }
-    }
-
-    fn asked(&self, at: Option<Instant>) {
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = at;
     }
 
     /// A statement prepared before a column changed fails for as long as its connection lives, and so may those of its
@@ -250,6 +256,7 @@ impl Watch {
         let _counted = self.schema.compare_exchange(now, next, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// Whether it was made before tables changed that its prepared statements read.
     fn is_outdated(&self) -> bool {
         self.made_under != self.schema.load(Ordering::Relaxed)
     }
@@ -260,10 +267,10 @@ impl Instrumentation for Watch {
         match event {
             InstrumentationEvent::StartQuery { .. } => {
                 self.statements.fetch_add(1, Ordering::Relaxed);
-                self.asked(Some(Instant::now()));
+                self.answer.is_awaited();
             }
             InstrumentationEvent::FinishQuery { error, .. } => {
-                self.asked(None);
+                self.answer.has_begun();
                 if error.is_some_and(is_outdated_plan) {
                     self.count_change();
                 }

@@ -109,7 +109,7 @@ async fn a_line_that_takes_everything_and_delivers_nothing_keeps_nobody_waiting_
     }
     // Longer than the longest statement, on lines that stay as they are.
     let missed = test.insert_event("x").await;
-    tokio::time::sleep(Duration::from_secs(37)).await;
+    tokio::time::sleep(Duration::from_secs(45)).await;
     proxy.abandon();
     test.reaches(missed, "PUBLISHED").await;
     inbox.settled().await;

@@ -7,7 +7,6 @@ use std::{
 
 /// A statement that was given up longer ago than this is not waited for by the next borrower.
 const GIVEN_UP: Duration = Duration::from_secs(1);
-
 /// So much later it is looked once more: after a standstill of this process an answer may be there, not read yet.
 const SECOND_LOOK: Duration = Duration::from_millis(100);
 
@@ -51,10 +50,12 @@ impl Answer {
         *state = Some(Awaited { since, begun: false });
     }
 
+    /// The statement is carried out or failed; what is left of its answer is waited for anew.
     pub(super) fn has_begun(&self) {
         *self.state() = Some(Awaited { since: Instant::now(), begun: true });
     }
 
+    /// Nothing is waited for.
     pub(super) fn is_over(&self) {
         *self.state() = None;
     }

@@ -40,6 +40,7 @@ const ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false)
     EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
 /// How long opening a connection may take, with its setup; and two addresses before that do not answer.
 const OPENING: Duration = Duration::from_secs(15);
+
 /// What the connections of a pool are for.
 #[derive(Clone, Copy)]
 struct Role {

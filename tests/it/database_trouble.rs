@@ -6,7 +6,10 @@ use serde_json::json;
 
 use crate::{
     payments::{APPROVED, CREATE, input},
-    support::{TestApp, Toss, db::TestDb, eventually, own::OwnServices, proxy::Proxy, service_url},
+    support::{
+        TestApp, Toss, app::TestAppBuilder, db::TestDb, eventually, own::OwnServices, proxy::Proxy,
+        service_url,
+    },
 };
 
 const POOL: i64 = 4;
@@ -14,6 +17,14 @@ const POOL: i64 = 4;
 /// The part of a URL that names the server.
 fn host(url: &str) -> String {
     url.rsplit_once('@').unwrap().1.split_once('/').unwrap().0.to_owned()
+}
+
+/// An app to be started whose lines to the database go through a proxy.
+async fn behind_a_proxy() -> (Proxy, TestAppBuilder) {
+    let server = host(&service_url("DATABASE_URL"));
+    let proxy = Proxy::start(server.clone()).await;
+    let app = TestApp::builder().database_through(server, proxy.addr.to_string());
+    (proxy, app)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,10 +68,8 @@ async fn a_database_that_restarts_costs_one_request_for_each_connection_at_most_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_to_the_database_that_loses_what_is_sent_is_replaced() {
-    let server = host(&service_url("DATABASE_URL"));
-    let proxy = Proxy::start(server.clone()).await;
-    let test = TestApp::builder()
-        .database_through(server, proxy.addr.to_string())
+    let (proxy, app) = behind_a_proxy().await;
+    let test = app
         .set("db-checkout-timeout", "500ms")
         .set("outbox-confirm-timeout", "1s")
         .set("outbox-stuck-after", "3s")
@@ -88,14 +97,8 @@ async fn a_line_to_the_database_that_loses_what_is_sent_is_replaced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_that_takes_everything_and_delivers_nothing_keeps_nobody_waiting_for_ever() {
-    let server = host(&service_url("DATABASE_URL"));
-    let proxy = Proxy::start(server.clone()).await;
-    let test = TestApp::builder()
-        .database_through(server, proxy.addr.to_string())
-        .set("db-checkout-timeout", "1s")
-        .set("db-pool-size", 4)
-        .start()
-        .await;
+    let (proxy, app) = behind_a_proxy().await;
+    let test = app.set("db-checkout-timeout", "1s").set("db-pool-size", 4).start().await;
     let inbox = test.inbox(&["x"]).await;
     let warm = test.insert_event("x").await;
     test.reaches(warm, "PUBLISHED").await;
@@ -120,14 +123,9 @@ async fn a_line_that_takes_everything_and_delivers_nothing_keeps_nobody_waiting_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_lines_cost_time_and_nothing_else() {
-    let server = host(&service_url("DATABASE_URL"));
-    let database = Proxy::start(server.clone()).await;
+    let (database, app) = behind_a_proxy().await;
     let (broker, amqp_url) = Proxy::before(&service_url("AMQP_URL")).await;
-    let test = TestApp::builder()
-        .database_through(server, database.addr.to_string())
-        .amqp_url(amqp_url)
-        .start()
-        .await;
+    let test = app.amqp_url(amqp_url).start().await;
     let inbox = test.inbox(&["x"]).await;
     database.delay(Duration::from_millis(30));
     broker.delay(Duration::from_millis(100));
